@@ -1,0 +1,1 @@
+"""The change under judgement: read from Git, guarded, split into source and tests."""

@@ -1,0 +1,283 @@
+"""The change under judgement: base tree, source patch, test patch, and what is wrong with it before anything runs."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bot.changes.diff import ChangedLines, changed_lines, looks_like_diff, misplaced_hunks, named_paths
+from bot.changes.git import EMPTY_TREE, Entry, GitFailed, GitRepository, Scratch
+from bot.changes.guard import forbidden_names, guard
+from bot.changes.static_look import look
+from bot.errors import BadInput
+from bot.findings import Finding, Severity, blocker, note
+from sandbox.toolchains.python.paths import COMPILED, is_harness, is_manifest, is_prose, is_test_path, test_folders
+from sandbox.workspace import LINK, File, Tree, link_escapes, unsafe_path
+
+Changes = Mapping[str, File | None]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Everything that the runs and the gate need to know of a change. Trees hold no unsafe entry."""
+
+    repository: str
+    base: str
+    head: str | None
+    commit_date: datetime.datetime
+    version: str | None
+    base_tree: Tree
+    source: Changes = field(default_factory=dict)
+    tests: Changes = field(default_factory=dict)
+    frozen: Changes = field(default_factory=dict)  # harness files and manifests, in the change's version
+    given: Changes | None = None
+    merged: Changes = field(default_factory=dict)  # files that both the change and the given tests edit, patched side
+    lines: Mapping[str, ChangedLines] = field(default_factory=dict)
+    diff: bytes = b""
+    patch_sha256: str = ""
+    findings: tuple[Finding, ...] = ()
+    git_files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a finding forbids any run."""
+        return any(f.severity is Severity.BLOCKER and f.code in ("forbidden_path", "patch_does_not_apply", "tampered") for f in self.findings)
+
+    @property
+    def patched_tree(self) -> Tree:
+        """Base's tests and harness files with the source patch, without anything given."""
+        return self.base_tree.with_changes(self.source)
+
+    def with_tests(self, patched: bool, harness: bool = False) -> Tree:
+        """One side with the change's own tests and, over them, the given ones; `harness`: its harness files too."""
+        tree = (self.patched_tree if patched else self.base_tree).with_changes(self.tests)
+        if harness:
+            tree = tree.with_changes({path: file for path, file in self.frozen.items() if not is_manifest(path)})
+        return tree.with_changes({**(self.given or {}), **(self.merged if patched else {})})
+
+    @property
+    def only_prose(self) -> bool:
+        """Whether no plan reads anything of it."""
+        return not self.tests and not self.given and not self.frozen and all(is_prose(path) for path in self.source)
+
+    @property
+    def compiled_sources(self) -> tuple[str, ...]:
+        """Changed files that an extension module is built from."""
+        return tuple(path for path in self.source if COMPILED.search(path))
+
+
+@dataclass(frozen=True)
+class Request:
+    """The caller's words: exactly one of head and patch."""
+
+    base: str
+    head: str | None = None
+    patch: Path | None = None
+    test_patch: Path | None = None
+
+
+def read_patch(path: Path) -> bytes:
+    """The bytes of a patch file. Raises BadInput when it can't be read or is none."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"can't read {path}: {error.strerror}") from error
+    if not data.strip():
+        raise BadInput(f"{path} is empty")
+    if not looks_like_diff(data.decode("utf-8", "surrogateescape")):
+        raise BadInput(f"{path} is not a diff")
+    return data
+
+
+@contextmanager
+def open_change(repository: GitRepository, request: Request) -> Iterator[Change]:
+    """The change, read and guarded. Raises BadInput for what is the caller's fault."""
+    if (request.head is None) == (request.patch is None):
+        raise BadInput("give either --head or --patch" if request.head is None else "--head and --patch exclude each other")
+    patch = read_patch(request.patch) if request.patch else None
+    test_patch = read_patch(request.test_patch) if request.test_patch else None
+    base = repository.commit(request.base)
+    head = repository.commit(request.head) if request.head else None
+    findings: list[Finding] = []
+    if head:
+        base, behind = _merge_base(repository, base, head, request)
+        if behind:
+            findings.append(note("base_behind", f"{request.base} has {behind} commits that the change is not based on"))
+    with repository.scratch() as scratch:
+        yield _read(repository, scratch, base, head, patch, test_patch, findings)
+
+
+def _merge_base(repository: GitRepository, base: str, head: str, request: Request) -> tuple[str, int]:
+    common = repository.merge_base(base, head)
+    if common is None:
+        raise BadInput(f"{request.base} and {request.head} have no common ancestor")
+    if common == head:
+        raise BadInput(f"nothing changed: {request.head} is {'equal to' if base == head else 'an ancestor of'} {request.base}")
+    return common, repository.count_between(common, base) if common != base else 0
+
+
+def _read(
+    repository: GitRepository, scratch: Scratch, base: str, head: str | None, patch: bytes | None, test_patch: bytes | None,
+    findings: list[Finding],
+) -> Change:
+    raw_base, submodules = repository.tree(base)
+    base_tree, dropped = _safe(raw_base)
+    for path in submodules:
+        findings.append(note("submodule", f"the submodule {path} is not fetched", (path,)))
+    for path in dropped:
+        findings.append(note("unsafe_entry", f"left out of the boxes: {path}", (path,)))
+    pointers = [path for path, file in base_tree.items() if file.data.startswith(b"version https://git-lfs.github.com/spec/")]
+    if pointers:
+        findings.append(note("lfs", f"{len(pointers)} files are Git LFS pointers; their content is not fetched", tuple(pointers[:10])))
+    tag = repository.last_tag(base)
+    known = {"repository": repository.name(), "base": base, "head": head, "commit_date": repository.commit_date(base),
+             "version": version_of(tag), "base_tree": base_tree, "git_files": scratch.one_commit(base, tag)}
+    given = _given(scratch, base, base_tree, test_patch)
+    if head is not None:
+        after_id = head
+    else:
+        assert patch is not None
+        after_id, stopped = _applied(scratch, base, base_tree, patch)
+        if stopped:
+            return Change(**known, given=given, patch_sha256=hashlib.sha256(patch).hexdigest(), findings=(*findings, *stopped))  # type: ignore[arg-type]
+    diff = scratch.diff(base, after_id)
+    if not diff.strip():
+        raise BadInput("nothing changed: the diff is empty")
+    after, _ = scratch.tree(after_id)
+    return _split(scratch, known, scratch.entries(base, after_id), after, diff, given, findings)
+
+
+def version_of(tag: str | None) -> str | None:
+    """The version in a tag (`v1.2.3`, `release-1.2`), or None."""
+    import re
+
+    match = re.search(r"\d+(?:[._]\d+)*(?:(?:a|b|rc|\.post|\.dev)\d+)?$", tag or "")
+    return match[0].replace("_", ".") if match else None
+
+
+def _safe(tree: Tree) -> tuple[Tree, list[str]]:
+    """Base as it may enter a box: entries that could leave it are dropped by name."""
+    dropped = [path for path, file in tree.items()
+               if unsafe_path(path) or (file.mode == LINK and link_escapes(path, file.data.decode("utf-8", "surrogateescape")))]
+    tree = tree.with_changes(dict.fromkeys(dropped))
+    return Tree((path, File("100755" if file.mode == "100755" else "120000" if file.mode == LINK else "100644", file.data)) for path, file in tree.items()), dropped
+
+
+def _applied(scratch: Scratch, base: str, base_tree: Tree, patch: bytes) -> tuple[str, list[Finding]]:
+    """(tree id, findings that stop) of a patch laid on base with no fuzz."""
+    text = patch.decode("utf-8", "surrogateescape")
+    forbidden = forbidden_names(named_paths(text))
+    if forbidden:
+        return "", forbidden
+    wrong = [hunk for hunk in misplaced_hunks(text, base_tree) if hunk.places != 1]
+    if wrong:
+        where = tuple(f"{hunk.path}:{hunk.line}" for hunk in wrong)
+        why = "its old lines are not in the file" if not wrong[0].places else f"its old lines occur {wrong[0].places} times, none at that line"
+        return "", [blocker("patch_does_not_apply", f"the hunk at {where[0]} does not fit: {why}", where)]
+    try:
+        return scratch.apply(base, patch), []
+    except GitFailed as error:
+        if "invalid path" in str(error):
+            return "", [blocker("forbidden_path", str(error))]
+        return "", [blocker("patch_does_not_apply", str(error))]
+
+
+def _given(scratch: Scratch, base: str, base_tree: Tree, test_patch: bytes | None) -> Changes | None:
+    """The given test patch as changes of base. Raises BadInput when it does not apply: it is the caller's."""
+    if test_patch is None:
+        return None
+    tree_id, stopped = _applied(scratch, base, base_tree, test_patch)
+    if stopped:
+        raise BadInput(f"the test patch: {stopped[0].detail}")
+    after, _ = scratch.tree(tree_id)
+    entries = scratch.entries(base, tree_id)
+    wrong = [f for f in guard(entries, base_tree, after, [e.path for e in entries], 0) if f.code == "forbidden_path"]
+    if wrong:
+        raise BadInput(f"the test patch: {wrong[0].detail}")
+    return {entry.path: after.get(entry.path) for entry in entries}
+
+
+def _split(scratch: Scratch, known: dict[str, object], entries: tuple[Entry, ...], after: Tree, diff: bytes, given: Changes | None, findings: list[Finding]) -> Change:
+    base_tree = known["base_tree"]
+    assert isinstance(base_tree, Tree)
+    folders = test_folders([*base_tree, *after])
+    is_test = [entry.path for entry in entries if is_test_path(entry.path, folders)]
+    found = guard(entries, base_tree, after, is_test, len(diff))
+    findings = [*findings, *found]
+    source: dict[str, File | None] = {}
+    tests: dict[str, File | None] = {}
+    frozen: dict[str, File | None] = {}
+    for entry in entries:
+        file = after.get(entry.path)
+        if is_harness(entry.path):
+            frozen[entry.path] = file
+        elif entry.path in is_test:
+            tests[entry.path] = file
+        else:
+            source[entry.path] = file
+    findings += _shadowing(source, tests, base_tree)
+    lines = changed_lines(diff.decode("utf-8", "surrogateescape"))
+    source_lines = {path: change for path, change in lines.items() if path in source}
+    findings += look(source_lines, base_tree)
+    if frozen:
+        findings.append(note("harness_frozen", "base's version is used of: " + ", ".join(sorted(frozen)[:12]), tuple(sorted(frozen))))
+    merged, conflicts = _merged(scratch, source, given, base_tree)
+    findings += [blocker("patch_does_not_apply", f"{path}: the change and the given test patch edit the same lines", (path,)) for path in conflicts]
+    return Change(**known, source=source, tests=tests, frozen=frozen, given=given, merged=merged, lines=source_lines, diff=diff,  # type: ignore[arg-type]
+                  patch_sha256=hashlib.sha256(diff).hexdigest(), findings=tuple(findings))
+
+
+def _merged(scratch: Scratch, source: Changes, given: Changes | None, base: Tree) -> tuple[dict[str, File | None], list[str]]:
+    """({path: file of the patched side}, conflicting paths) where a source file is edited by the change and by the given test patch."""
+    merged: dict[str, File | None] = {}
+    conflicts: list[str] = []
+    for path, theirs in (given or {}).items():
+        ours = source.get(path)
+        if path not in source or ours == theirs:
+            continue
+        old = base.get(path)
+        data = scratch.merge(old.data, ours.data, theirs.data) if old and ours and theirs else None
+        if data is None or ours is None:
+            conflicts.append(path)
+        else:
+            merged[path] = File(ours.mode, data)
+    return merged, conflicts
+
+
+def _shadowing(source: Changes, tests: Changes, base: Tree) -> list[Finding]:
+    """New top-level modules that would be imported instead of the standard library, or of the code under test."""
+    roots = {"", "src/", "lib/"}
+    tops = {_top(path, roots) for path in base} - {None}
+    found = []
+    for path, file in source.items():
+        name = _top(path, roots)
+        if file is not None and name and name not in tops and path not in base and (name in sys.stdlib_module_names or name in ("pytest", "_pytest", "pluggy")):
+            found.append(blocker("tampered", f"a new top-level module shadows {name}: {path}", (path,)))
+    for path, file in tests.items():
+        folder, _, base_name = path.rpartition("/")
+        name = base_name.removesuffix(".py")
+        inside_package = f"{folder}/__init__.py" in base or f"{folder}/__init__.py" in tests
+        if file is None or path in base or not base_name.endswith(".py") or inside_package:
+            continue
+        if name in sys.stdlib_module_names or name in ("pytest", "_pytest", "pluggy") or (folder and name in tops and name not in ("__init__", "setup")):
+            found.append(blocker("tampered", f"a new module of the tests shadows {name}: {path}", (path,)))
+    return found
+
+
+def _top(path: str, roots: set[str]) -> str | None:
+    """The name that an import statement would use for a path's package or module."""
+    for root in sorted(roots, key=len, reverse=True):
+        if path.startswith(root):
+            rest = path[len(root):].split("/")
+            if len(rest) == 1:
+                return rest[0].removesuffix(".py") if rest[0].endswith(".py") else None
+            return rest[0] if path.endswith(".py") else None
+    return None
+
+
+__all__ = ["EMPTY_TREE", "Change", "Request", "open_change", "read_patch", "version_of"]

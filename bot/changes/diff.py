@@ -1,0 +1,152 @@
+"""A diff as text: whether it is one, which paths it names, whether each hunk stands where it says."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from unidiff import PatchSet
+from unidiff.errors import UnidiffParseError
+
+from sandbox.workspace import Tree
+
+PATH_LINES = re.compile(r"^(?:--- |\+\+\+ |rename from |rename to |copy from |copy to )(.*)$")
+GIT_LINE = re.compile(r"^diff --git (.*)$")
+
+
+def looks_like_diff(text: str) -> bool:
+    """Whether there is a header and something to change."""
+    has_header = bool(re.search(r"^diff --git ", text, re.MULTILINE)) or bool(re.search(r"^--- .*\n\+\+\+ ", text, re.MULTILINE))
+    has_body = bool(re.search(r"^(@@ -\d|GIT binary patch|(old|new|deleted file|new file) mode |rename |copy )", text, re.MULTILINE))
+    return has_header and has_body
+
+
+def unquote(word: str) -> str:
+    """A path of a diff header: C-quoted as Git does, or plain, without the time stamp that other tools add."""
+    word = word.rstrip("\r\n")
+    if word.startswith('"') and word.endswith('"') and len(word) >= 2:
+        raw = re.sub(r"\\([0-7]{3}|.)", lambda m: chr(int(m[1], 8)) if len(m[1]) == 3 else {"n": "\n", "t": "\t", "r": "\r"}.get(m[1], m[1]), word[1:-1])
+        return raw.encode("latin-1", "replace").decode("utf-8", "surrogateescape") if all(ord(c) < 256 for c in raw) else raw
+    return word.split("\t")[0]
+
+
+def _header_lines(text: str) -> list[str]:
+    """Lines outside hunks, so that removed and added lines of content are not taken for headers."""
+    lines, left_old, left_new = [], 0, 0
+    for line in text.split("\n"):
+        if left_old > 0 or left_new > 0:
+            mark = line[:1]
+            if mark in (" ", ""):
+                left_old, left_new = left_old - 1, left_new - 1
+            elif mark == "-":
+                left_old -= 1
+            elif mark == "+":
+                left_new -= 1
+            continue
+        hunk = re.match(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@", line)
+        if hunk:
+            left_old, left_new = int(hunk[1] or 1), int(hunk[2] or 1)
+        else:
+            lines.append(line)
+    return lines
+
+
+def named_paths(text: str) -> list[str]:
+    """Every path that the headers name, both ends of renames too, without `a/` and `b/`."""
+    found: list[str] = []
+    for line in _header_lines(text):
+        match = PATH_LINES.match(line)
+        if match:
+            path = unquote(match[1])
+            if path == "/dev/null":
+                continue
+            if line.startswith(("--- ", "+++ ")) and path[:2] in ("a/", "b/"):
+                path = path[2:]
+            found.append(path)
+            continue
+        both = GIT_LINE.match(line)
+        if both:
+            found += _git_line_paths(both[1])
+    return list(dict.fromkeys(found))
+
+
+def _git_line_paths(rest: str) -> list[str]:
+    quoted = re.findall(r'"(?:[^"\\]|\\.)*"', rest)
+    if quoted:
+        return [unquote(word)[2:] for word in quoted]
+    half = re.fullmatch(r"a/(.*) b/\1", rest.rstrip("\r"))
+    return [half[1]] if half else [part[2:] for part in rest.rstrip("\r").split(" ") if part[:2] in ("a/", "b/")]
+
+
+@dataclass(frozen=True)
+class Misplaced:
+    """A hunk that does not stand at the line it names: `places` is how often its old lines occur in the file."""
+
+    path: str
+    line: int
+    places: int
+
+
+def misplaced_hunks(text: str, base: Tree) -> list[Misplaced]:
+    """Hunks that Git would have to move. Those with one place only are harmless; others may land in the wrong one."""
+    try:
+        patch = PatchSet(text)
+    except (UnidiffParseError, ValueError):
+        return []
+    found = []
+    for file in patch:
+        path = unquote(file.source_file)
+        path = path[2:] if path[:2] == "a/" else path
+        entry = base.get(path)
+        if entry is None or file.is_binary_file:
+            continue
+        lines = entry.data.decode("utf-8", "surrogateescape").split("\n")
+        for hunk in file:
+            old = [line.value.rstrip("\n") for line in hunk if line.line_type in (" ", "-")]
+            if not old:
+                continue
+            start = hunk.source_start - 1
+            if lines[start:start + len(old)] == old:
+                continue
+            places = sum(lines[i:i + len(old)] == old for i in range(len(lines) - len(old) + 1))
+            found.append(Misplaced(path, hunk.source_start, places))
+    return found
+
+
+@dataclass(frozen=True)
+class ChangedLines:
+    """Lines of one file in its new state: those added, and for each pure deletion the line it stood before."""
+
+    added: dict[int, str]
+    removed: tuple[str, ...]
+    cuts: tuple[int, ...]
+
+
+def changed_lines(text: str) -> dict[str, ChangedLines]:
+    """Path -> what a (normalised) diff adds and removes in it, for text files that stay or are new."""
+    found: dict[str, ChangedLines] = {}
+    for file in PatchSet(text):
+        if file.is_binary_file or file.target_file == "/dev/null":
+            continue
+        path = unquote(file.target_file)
+        added: dict[int, str] = {}
+        removed: list[str] = []
+        cuts: list[int] = []
+        for hunk in file:
+            place = hunk.target_start
+            run_removed = run_added = 0
+            for line in hunk:
+                if line.line_type == "+":
+                    added[line.target_line_no] = line.value
+                    place, run_added = line.target_line_no + 1, run_added + 1
+                elif line.line_type == "-":
+                    removed.append(line.value)
+                    run_removed += 1
+                elif line.line_type == " ":
+                    if run_removed and not run_added:
+                        cuts.append(line.target_line_no)
+                    place, run_removed, run_added = line.target_line_no + 1, 0, 0
+            if run_removed and not run_added:
+                cuts.append(max(1, place - 1))
+        found[path[2:] if path[:2] == "b/" else path] = ChangedLines(added, tuple(removed), tuple(cuts))
+    return found

@@ -1,0 +1,254 @@
+"""Every command, thin."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import traceback
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from bot.changes.change import Request
+from bot.doctor import examine
+from bot.errors import BadInput
+from bot.ledger.run_store import RunStore
+from bot.planning import PlanRequest, plan_repository
+from bot.reporting.junit import write_junit
+from bot.reporting.terminal import render
+from bot.settings import Settings
+from bot.verification.verify import Order, new_run_id, verify
+from sandbox import images
+from sandbox.docker import DockerEngine
+from sandbox.environment import Workshop
+from sandbox.errors import ImageUnavailable, Interrupted, SandboxError
+
+MACHINERY = 4
+
+
+class Stopped(BaseException):
+    """A signal asked us to end; its number decides the exit status."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+@contextmanager
+def guarded(runtime: str | None = None) -> Iterator[DockerEngine]:
+    """An engine whose containers are gone when the command is, whatever ends it; errors become exit statuses."""
+    engine = DockerEngine(new_run_id(), runtime)
+
+    def stop(number: int, _: types.FrameType | None) -> None:
+        for one in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(one, signal.SIG_IGN)
+        engine.stop()
+        raise Stopped(number)
+
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, stop)
+    try:
+        yield engine
+    except BadInput as error:
+        _fail(2, str(error))
+    except Stopped as stopped:
+        engine.close_quietly()
+        click.echo("interrupted: the boxes are removed", err=True)
+        sys.exit(128 + stopped.number)
+    except Interrupted:
+        engine.close_quietly()
+        sys.exit(130)
+    except SandboxError as error:
+        engine.close_quietly()
+        _fail(MACHINERY, str(error))
+    except OSError as error:
+        engine.close_quietly()
+        _fail(MACHINERY, f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+    except Exception:  # noqa: BLE001 - an unknown fault must not end in an exit status that is a verdict
+        engine.close_quietly()
+        traceback.print_exc()
+        _fail(MACHINERY, "a fault of dualgate's own; please report the lines above")
+    finally:
+        engine.close_quietly()
+
+
+def _fail(status: int, message: str) -> None:
+    click.echo(f"dualgate: {' '.join(message.split())[:600]}", err=True)
+    sys.exit(status)
+
+
+def progress(quiet: bool) -> Callable[[str], None]:
+    """Says what is being done, on stderr; on a terminal in one line that moves."""
+    if quiet:
+        return lambda _: None
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return lambda text: click.echo(f"  {text}", err=True)
+    status = console.status("")
+    status.start()
+    return lambda text: status.update(text)
+
+
+def write_json(data: dict[str, Any], target: str | None) -> None:
+    """To a file, or to standard output for `-`."""
+    if target == "-":
+        click.echo(json.dumps(data, indent=1))
+    elif target:
+        Path(target).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="dualgate")
+def main() -> None:
+    """Proves a code change before a person reads it: runs it in a disposable sandbox and says what it saw."""
+
+
+@main.command("verify")
+@click.argument("repo", type=click.Path(path_type=Path))
+@click.option("--base", required=True, help="Revision that the change is judged against.")
+@click.option("--head", help="Revision with the change; it is split into source and tests.")
+@click.option("--patch", type=click.Path(path_type=Path), help="The change as a diff, instead of --head.")
+@click.option("--test-patch", type=click.Path(path_type=Path), help="Trusted tests as a diff, applied to both sides.")
+@click.option("--reproducer", "reproducers", multiple=True, type=click.Path(path_type=Path), help="A test file or script that fails on base and passes on the change.")
+@click.option("--config", type=click.Path(path_type=Path), help="A dualgate.yml instead of the one in base.")
+@click.option("--json", "json_file", help="Write the verdict here as JSON; - for standard output.")
+@click.option("--junit", type=click.Path(path_type=Path), help="Write the tests here as JUnit XML.")
+@click.option("--repeat", type=click.IntRange(1, 50), default=5, show_default=True, help="Reproducer runs a side.")
+@click.option("--timeout", type=click.FloatRange(min=1), default=3600.0, show_default=True, help="Seconds for the whole verification.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+def verify_command(
+    repo: Path, base: str, head: str | None, patch: Path | None, test_patch: Path | None, reproducers: tuple[Path, ...], config: Path | None,
+    json_file: str | None, junit: Path | None, repeat: int, timeout: float, quiet: bool,
+) -> None:
+    """Verify one change of the checkout REPO. Exit status: 0 verified, 1 rejected, 3 inconclusive."""
+    settings = Settings()
+    with guarded() as engine:
+        for target in (Path(json_file) if json_file and json_file != "-" else None, junit):
+            if target is not None and not target.absolute().parent.is_dir():
+                raise BadInput(f"no such folder: {target.absolute().parent}")
+        order = Order(repo, Request(base, head, patch, test_patch), reproducers, config, repeat, timeout)
+        report = verify(order, settings, RunStore(settings.data_dir), engine, progress(quiet))
+        verdict = report.to_json()
+        write_json(verdict, json_file)
+        if junit:
+            write_junit(verdict, junit)
+        click.echo(render(verdict), err=json_file == "-")
+        status = report.exit_status
+    sys.exit(status)
+
+
+@main.command("plan")
+@click.argument("repo", type=click.Path(path_type=Path))
+@click.option("--rev", default="HEAD", show_default=True)
+@click.option("--run", is_flag=True, help="Prepare the environment and run the suite.")
+@click.option("--config", type=click.Path(path_type=Path), help="A dualgate.yml instead of the one in the revision.")
+@click.option("--json", "json_file", help="Write the plan here as JSON; - for standard output.")
+@click.option("--timeout", type=click.FloatRange(min=1), default=3600.0, show_default=True)
+@click.option("--quiet", is_flag=True)
+def plan_command(repo: Path, rev: str, run: bool, config: Path | None, json_file: str | None, timeout: float, quiet: bool) -> None:
+    """What would be run for REPO, and why; with --run, run the base suite."""
+    settings = Settings()
+    with guarded() as engine:
+        result = plan_repository(PlanRequest(repo, rev, run, config, timeout), settings, RunStore(settings.data_dir), engine, progress(quiet))
+        write_json(result.to_json(), json_file)
+        click.echo(result.text(), err=json_file == "-")
+        status = result.exit_status
+    sys.exit(status)
+
+
+@main.group("images")
+def images_group() -> None:
+    """Base and environment images."""
+
+
+@images_group.command("bootstrap")
+@click.option("--from", "pulled_from", help="Start from this image of a registry instead of Debian's mirror.")
+def images_bootstrap(pulled_from: str | None) -> None:
+    """Make the base image."""
+    with guarded() as engine:
+        click.echo(f"{images.base_reference()}  {images.bootstrap(engine, pulled_from)}")
+
+
+@images_group.command("list")
+def images_list() -> None:
+    """What is kept, newest first."""
+    with guarded() as engine:
+        table = Table("image", "kind", "MB")
+        for row in images.kept_images(engine):
+            table.add_row(row.reference, row.kind, f"{row.size / 1e6:.0f}")
+        Console().print(table)
+
+
+@images_group.command("prune")
+@click.option("--keep-gb", type=click.FloatRange(min=0), help="Disk that environments may take (default: the setting).")
+def images_prune(keep_gb: float | None) -> None:
+    """Remove environments that were not used for longest, and what dead runs left."""
+    settings = Settings()
+    with guarded() as engine:
+        swept = engine.sweep()
+        budget = settings.images_gb if keep_gb is None else keep_gb
+        removed = images.prune(engine, int(budget * 1e9), Workshop(settings.data_dir).last_used())
+        for row in removed:
+            click.echo(f"removed {row.reference}")
+        click.echo(f"{len(removed)} environments and {len(swept)} containers removed")
+
+
+@main.group("runs")
+def runs_group() -> None:
+    """Verifications of the past."""
+
+
+@runs_group.command("list")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
+def runs_list(limit: int) -> None:
+    """The newest first."""
+    with guarded():
+        store = RunStore(Settings().data_dir)
+        rows = [store.load(run_id) for run_id in store.ids()[:limit]]
+        if not rows:
+            click.echo("no runs yet")
+        for verdict in rows:
+            click.echo(f"{verdict['run']}  {verdict['verdict']:<12}  {verdict['repository']}  {verdict['summary'][:100]}")
+
+
+@runs_group.command("show")
+@click.argument("run_id")
+@click.option("--json", "as_json", is_flag=True)
+def runs_show(run_id: str, as_json: bool) -> None:
+    """One run, by its id or the beginning of it."""
+    with guarded():
+        verdict = RunStore(Settings().data_dir).load(run_id)
+        click.echo(json.dumps(verdict, indent=1) if as_json else render(verdict))
+
+
+@main.command("doctor")
+def doctor_command() -> None:
+    """Look at engine, images, interpreters, disk and CA, with the command that mends each fault."""
+    with guarded() as engine:
+        checks = examine(engine, Settings())
+        for check in checks:
+            click.echo(f"{'ok  ' if check.ok else 'FAIL'}  {check.name:<14} {check.detail}")
+            if not check.ok:
+                click.echo(f"      mend it with: {check.mend}")
+        status = 0 if all(check.ok for check in checks) else MACHINERY
+    sys.exit(status)
+
+
+@main.command("demo")
+def demo_command() -> None:
+    """Verify a good and a bad change of a sample repository."""
+    from bot.demo.acts import play
+
+    settings = Settings()
+    with guarded() as engine:
+        status = play(settings, RunStore(settings.data_dir), engine, click.echo, progress(False))
+    sys.exit(status)
+
+
+__all__ = ["ImageUnavailable", "main"]

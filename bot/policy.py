@@ -1,0 +1,128 @@
+"""`.github/dualgate.yml`: what a repository may say of itself. Read from base, never from the change."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.errors import BadInput
+from sandbox.limits import Limits
+from sandbox.plan import Choice, Plan
+
+PATH = ".github/dualgate.yml"
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LimitsPolicy(_Model):
+    """Limits of a run; what is not given keeps its default."""
+
+    suite_s: Seconds | None = None
+    test_s: Seconds | None = None
+    memory_mb: Annotated[int, Field(ge=64)] | None = None
+    pids: Annotated[int, Field(ge=16)] | None = None
+    disk_mb: Annotated[int, Field(ge=16)] | None = None
+
+    def over(self, limits: Limits) -> Limits:
+        """The limits with these in place."""
+        given = {"suite_s": self.suite_s, "test_s": self.test_s, "memory_mb": self.memory_mb, "pids": self.pids, "tree_mb": self.disk_mb}
+        return replace(limits, **{name: value for name, value in given.items() if value is not None})
+
+
+class PathsPolicy(_Model):
+    """Glob patterns: a change to a protected path needs review; outside the allowed ones too, where any are given."""
+
+    protected: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+
+
+class PlanPolicy(_Model):
+    """One plan in place of what detection finds. `install`: requirement strings (PEP 508) added to it; `test`: a pytest command."""
+
+    directory: str = "."
+    toolchain: str = "python"
+    version: str | None = None
+    env: dict[str, str] = Field(default_factory=dict)
+    install: tuple[str, ...] = ()
+    test: str | None = None
+
+
+class Policy(_Model):
+    """The whole file. Keys of the App are read by the App."""
+
+    enabled: bool = True
+    limits: LimitsPolicy = LimitsPolicy()
+    paths: PathsPolicy = PathsPolicy()
+    plans: Annotated[tuple[PlanPolicy, ...], Field(max_length=1)] = ()
+
+    def plan(self, plan: Plan, file: str) -> Plan:
+        """The detected plan with the file's words over it."""
+        for mine in self.plans:
+            why = [*plan.why]
+            if mine.version:
+                plan = replace(plan, interpreters=(mine.version,))
+                why.append(Choice("interpreter", mine.version, file))
+            if mine.install:
+                from sandbox.plan import Requirements
+
+                plan = replace(plan, stages=(*plan.stages, Requirements(file, mine.install)))
+                why.append(Choice("requirements", f"{file}: {len(mine.install)}", file))
+            if mine.env:
+                plan = replace(plan, environment=tuple(sorted(mine.env.items())))
+            if mine.test:
+                plan = replace(plan, arguments=_pytest_arguments(mine.test, file))
+                why.append(Choice("test", mine.test, file))
+            plan = replace(plan, why=tuple(why))
+        return plan
+
+
+def _pytest_arguments(command: str, file: str) -> tuple[str, ...]:
+    words = shlex.split(command)
+    for start in (["pytest"], ["python", "-m", "pytest"], ["python3", "-m", "pytest"], ["py.test"]):
+        if words[:len(start)] == start:
+            return tuple(words[len(start):])
+    raise BadInput(f"{file}: plans[0].test must be a pytest command, not {command!r}")
+
+
+def read_policy(text: str, file: str = PATH) -> Policy:
+    """Raises BadInput with file, line and column of the first fault."""
+    try:
+        data: Any = yaml.safe_load(text)
+        node = yaml.compose(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        raise BadInput(f"{file}{where}: {getattr(error, 'problem', None) or error}") from error
+    if data is None:
+        return Policy()
+    try:
+        return Policy.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        line, column = _place(node, first["loc"])
+        name = ".".join(str(word) for word in first["loc"])
+        raise BadInput(f"{file}:{line}:{column}: {name}: {first['msg']}") from error
+
+
+def _place(node: Any, path: tuple[int | str, ...]) -> tuple[int, int]:
+    """Line and column (from 1) of the deepest node that a path names."""
+    mark = node.start_mark
+    for word in path:
+        if isinstance(node, yaml.MappingNode):
+            pair = next(((k, v) for k, v in node.value if k.value == word), None)
+            if pair is None:
+                break
+            mark, node = pair[0].start_mark, pair[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(word, int) and word < len(node.value):
+            node = node.value[word]
+            mark = node.start_mark
+        else:
+            break
+    return mark.line + 1, mark.column + 1

@@ -1,0 +1,1 @@
+"""Verdict -> words: terminal, JSON, JUnit."""

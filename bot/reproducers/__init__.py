@@ -1,0 +1,1 @@
+"""Reproducers: tests that fail on base and pass on the change."""

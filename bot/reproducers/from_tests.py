@@ -1,0 +1,116 @@
+"""The change's own tests, or those given as a test patch, as the reproducer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from bot.changes.change import Change
+from bot.changes.touched import Touched, test_asserts, unit_of
+from bot.reproducers.repeats import repeat_on_base, repeat_on_patched
+from bot.verification.bench import Bench
+from bot.verification.evidence import Origin, Reproducer
+from bot.verification.relevance import coverable_lines, names_added, touched_files
+from sandbox.results.report import TestReport
+from sandbox.toolchains.python.paths import is_manifest
+from sandbox.workspace import Tree
+
+CHILDREN = re.compile(r"\bsubprocess\b|\bPopen\b|\bmultiprocessing\b|\bspawn|runpytest|\bscript_runner\b|\bcheck_output\b|\bProcessPool|\bos\.(system|fork)\b")
+
+
+def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer | None:
+    """The reproducer from the tests that the change edits or the caller gives; None where there is none."""
+    change = bench.change
+    changes = {**change.tests, **(change.given or {})}
+    if not changes:
+        return None
+    touched = touched_files(change.base_tree, changes)
+    after = change.with_tests(patched=True)
+    files = [path for path in touched if path in after]
+    if not files:
+        return None
+    bench.say("the change's own tests")
+    first = bench.run("reproducer", "patched-1", after, bench.files_request(files))
+    before_tree = change.with_tests(patched=False)
+    first_base = bench.run("reproducer", "base-1", before_tree, bench.files_request([f for f in files if f in before_tree]))
+    names = _candidates(touched, first, first_base, base, given=change.given is not None)
+    required = frozenset(name for name in names if _direct(touched, name, base, change))
+    candidates = tuple(name for name in names if name in required or not _same_on_both(name, first, first_base))
+    origin = Origin.GIVEN if change.given else Origin.PATCH_TESTS
+    if not candidates:
+        return None
+    kept = sorted({name.split("::")[0] for name in candidates})
+    on_base = repeat_on_base(bench, before_tree, bench.files_request(kept, candidates), repeat - 1)
+    on_patched = repeat_on_patched(bench, after, bench.files_request(kept, candidates), repeat - 1)
+    reproducer = Reproducer(
+        origin=origin, candidates=candidates, required=required, base=(first_base, *on_base), patched=(first, *on_patched),
+        given=frozenset(name for name in candidates if change.given and name.split("::")[0] in _reach(change.given, touched)),
+        added_names=names_added(change.lines, change.source), asserting=frozenset(n for n in candidates if test_asserts(after, n)),
+        test_files=frozenset(set(changes) | set(bench.plan.test_files)))
+    reproducer = _with_harness(bench, reproducer, kept)
+    return measure(bench, reproducer, after, kept)
+
+
+def _reach(given: Mapping[str, object], touched: Mapping[str, Touched]) -> set[str]:
+    """Test files of the given patch, or reached by its data and helpers."""
+    return set(touched) if any(not path.endswith(".py") or path not in touched for path in given) else set(given)
+
+
+def _candidates(touched: Mapping[str, Touched], first: TestReport, first_base: TestReport, base: TestReport, given: bool) -> list[str]:
+    """Ids that the change added, edited or reached; tests of a file that no longer collects by what its base copy held."""
+    names: list[str] = []
+    for name in dict.fromkeys([*first.results, *first_base.results]):
+        path, unit = unit_of(name)
+        what = touched.get(path)
+        if what is None:
+            continue
+        fresh = not given and name not in base.results and (unit in what.affected or what.everything)
+        if unit in what.new or unit in what.edited or what.touches(unit) or fresh:
+            names.append(name)
+    return names
+
+
+def _direct(touched: Mapping[str, Touched], name: str, base: TestReport, change: Change) -> bool:
+    """Whether the test's own source is new or edited, or the id itself is new (data files that bring cases)."""
+    path, unit = unit_of(name)
+    what = touched[path]
+    if unit in what.new or unit in what.edited:
+        return True
+    return change.given is None and name not in base.results
+
+
+def _same_on_both(name: str, first: TestReport, first_base: TestReport) -> bool:
+    """A test that was only reached and behaves alike on both sides says nothing."""
+    one, other = first.results.get(name), first_base.results.get(name)
+    return one is not None and other is not None and one.outcome is other.outcome
+
+
+def _with_harness(bench: Bench, reproducer: Reproducer, files: Sequence[str]) -> Reproducer:
+    """Where required tests do not start with base's harness files, one run with the change's: shown, never proof."""
+    from dataclasses import replace
+
+    harness = tuple(path for path in bench.change.frozen if not is_manifest(path))
+    last = reproducer.patched[-1]
+    failing = [name for name in reproducer.required if (r := last.results.get(name)) is None or r.failed]
+    if not harness or not failing:
+        return reproducer
+    tree = bench.change.with_tests(patched=True, harness=True)
+    report = bench.run("reproducer", "with-its-harness", tree, bench.files_request(files, failing))
+    return replace(reproducer, with_harness=report, harness_files=harness)
+
+
+def measure(bench: Bench, reproducer: Reproducer, tree: Tree, args: Sequence[str]) -> Reproducer:
+    """How many changed lines the fail-to-pass tests run: one more run, traced. Not measured where tests start other processes."""
+    from dataclasses import replace
+
+    lines = coverable_lines(bench.change.lines, tree)
+    total = sum(map(len, lines.values()))
+    passed = [name for name in reproducer.candidates if all((r := report.results.get(name)) is not None and r.passed for report in reproducer.patched)
+              and not any((r := report.results.get(name)) is not None and r.passed for report in reproducer.base)]
+    if not total or not passed:
+        return replace(reproducer, coverable=total)
+    report = bench.run("reproducer", "traced", tree, bench.files_request(args, passed, lines))
+    ran = sum(len(numbers) for numbers in report.executed.values()) if report.executed is not None else None
+    if ran == 0 and any(CHILDREN.search(tree.text(path) or "") for path in {name.split("::")[0] for name in passed}):
+        ran = None
+    return replace(reproducer, coverable=total, covered=ran)

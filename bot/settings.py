@@ -1,0 +1,28 @@
+"""Environment variables -> Settings."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from platformdirs import user_data_path
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+HOST_BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
+
+
+class Settings(BaseSettings):
+    """What an operator can set. Names in the environment are `DUALGATE_` and the field's name in capitals."""
+
+    model_config = SettingsConfigDict(env_prefix="DUALGATE_", extra="ignore")
+
+    data_dir: Path = Field(default_factory=lambda: user_data_path("dualgate"), description="runs, logs, caches")
+    ca_bundle: Path | None = Field(default=None, description="PEM file of a company's CA, given to installations")
+    max_boxes: int = Field(default_factory=lambda: max(1, min(os.cpu_count() or 1, 4)), ge=1, description="boxes at one time")
+    images_gb: float = Field(default=40.0, gt=0, description="disk for environment images, GB")
+
+    def trusted_ca(self) -> Path | None:
+        """The bundle that installations get: the one set, else the one this process itself was told to use, else the host's."""
+        named = [self.ca_bundle, *(Path(os.environ[name]) for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE") if os.environ.get(name)), HOST_BUNDLE]
+        return next((path for path in named if path is not None and path.is_file()), None)

@@ -1,0 +1,1 @@
+"""Runs, evidence, gate, verdict."""

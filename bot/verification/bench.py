@@ -1,0 +1,152 @@
+"""Where the runs of one verification are made: one environment, new boxes, a log of each, the clock."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from bot.changes.change import Change
+from sandbox.box import Box, RunRequest, open_box
+from sandbox.docker import DockerEngine
+from sandbox.environment import Environment
+from sandbox.limits import Limits
+from sandbox.plan import Plan
+from sandbox.results.pytest_events import build_report
+from sandbox.results.report import TestReport
+from sandbox.workspace import Tree, to_tar
+
+CACHE_FORMAT = 4
+READ_ONLY = re.compile(r"Permission denied|Read-only file system|readonly database|unable to open database file|PermissionError|FileNotFoundError.*\.(coverage|tmp)")
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One line of `evidence.runs`."""
+
+    side: str
+    command: str
+    exit_status: int | None
+    seconds: float
+    image: str
+    log: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's shape."""
+        return {"side": self.side, "command": self.command, "exit_status": self.exit_status, "seconds": round(self.seconds, 3),
+                "image": self.image, "log": self.log}
+
+
+@dataclass
+class Bench:
+    """Makes runs and keeps their logs. Safe from several threads; at most `boxes` at a time."""
+
+    engine: DockerEngine
+    environment: Environment
+    patched_environment: Environment
+    plan: Plan
+    change: Change
+    folder: Path  # of this verification, for logs
+    cache: Path
+    limits: Limits
+    deadline: float
+    boxes: int
+    say: Callable[[str], None]
+    writable: bool = False
+    records: list[RunRecord] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    _archives: dict[str, bytes] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _places: threading.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._places = threading.Semaphore(self.boxes)
+
+    def environment_of(self, side: str) -> Environment:
+        """The patched side has its own where the change adds dependencies."""
+        return self.patched_environment if side == "patched" else self.environment
+
+    @contextmanager
+    def box(self, side: str, tree: Tree, limits: Limits | None = None) -> Iterator[Box]:
+        """A new box of a side with a tree in it, when there is a place."""
+        environment = self.environment_of(side)
+        archive = self._archive(tree)
+        with self._places, open_box(self.engine, environment.image, environment.root, archive, limits or self.limits, self.writable) as box:
+            yield box
+
+    def _archive(self, tree: Tree) -> bytes:
+        with self._lock:
+            if tree.digest not in self._archives:
+                self._archives[tree.digest] = to_tar(tree, self.change.git_files)
+            return self._archives[tree.digest]
+
+    def run_in(self, box: Box, side: str, label: str, request: RunRequest) -> TestReport:
+        """One run in an open box; logged and timed under the side's name."""
+        environment = self.environment_of(side)
+        run = box.run(replace(request, deadline=self.deadline, environment=self.plan.environment))
+        report = build_report(run, environment.root)
+        with self._lock:
+            number = len(self.records) + 1
+            log = self.folder / "logs" / f"{number:02d}-{side}-{label}.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text(run.log or "", encoding="utf-8")
+            command = " ".join(["pytest" if request.mode == "pytest" else "python", *request.args])
+            self.records.append(RunRecord(side, command, run.status, run.seconds, environment.image, str(log)))
+            self.seconds[side] = self.seconds.get(side, 0.0) + run.seconds
+        return report
+
+    def run(self, side: str, label: str, tree: Tree, request: RunRequest, limits: Limits | None = None) -> TestReport:
+        """One run in a box of its own."""
+        with self.box(side, tree, limits) as box:
+            return self.run_in(box, side, label, request)
+
+    def suite_request(self, tree: Tree, order: tuple[str, ...] | None = None, wanted: Sequence[str] | None = None) -> RunRequest:
+        """The whole suite as the repository configures it; unittest's files are named, since pytest would not look for all of them."""
+        files = tuple(path for path in self.plan.test_files if path in tree) if self.plan.framework == "unittest" else ()
+        return RunRequest(args=(*self.plan.arguments, *files), order=order, wanted=tuple(wanted) if wanted is not None else None)
+
+    def files_request(self, files: Sequence[str], wanted: Sequence[str] | None = None, trace: dict[str, list[int]] | None = None) -> RunRequest:
+        """Some test files, by path; `wanted` narrows to exact ids."""
+        return RunRequest(args=tuple(files), wanted=tuple(wanted) if wanted is not None else None, trace=trace)
+
+    def cached_suite(self, tree: Tree, order: tuple[str, ...]) -> tuple[TestReport, bool] | None:
+        """(report, whether the tree had to be writable) of an earlier base suite on the same tree, environment and limits."""
+        for name in (self._suite_key(tree, ()), self._suite_key(tree, order)):
+            path = self.cache / f"{name}.json.gz"
+            try:
+                data = json.loads(gzip.decompress(path.read_bytes()))
+                return TestReport.from_json(data["report"]), bool(data["writable"])
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+        return None
+
+    def keep_suite(self, tree: Tree, order: tuple[str, ...], report: TestReport) -> None:
+        """Keep a complete base suite; one that was cut short counts only for changes with the same order."""
+        self.cache.mkdir(parents=True, exist_ok=True)
+        path = self.cache / f"{self._suite_key(tree, order if report.cut else ())}.json.gz"
+        temporary = path.with_suffix(f".{threading.get_ident()}")
+        temporary.write_bytes(gzip.compress(json.dumps({"report": report.to_json(), "writable": self.writable}).encode(), 3))
+        temporary.replace(path)
+
+    def _suite_key(self, tree: Tree, order: tuple[str, ...]) -> str:
+        words = [str(CACHE_FORMAT), tree.digest, self.environment.image, repr(self.limits), "\0".join(order)]
+        return hashlib.sha256("\0".join(words).encode()).hexdigest()[:32]
+
+
+def needs_writable(report: TestReport) -> bool:
+    """Whether tests fail because they may not write into the tree."""
+    return any(r.failed and READ_ONLY.search(r.message) for r in report.results.values()) or bool(READ_ONLY.search(report.internal))
+
+
+def now() -> float:
+    """The clock of deadlines."""
+    return time.monotonic()

@@ -1,0 +1,158 @@
+"""Which runs, in what order: the suites on one lane, the reproducer on the other."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+
+from bot.changes.change import Change
+from bot.changes.touched import Touched, read_module, unit_of
+from bot.reproducers.from_tests import run_change_tests
+from bot.reproducers.given import GivenFile, run_given
+from bot.verification.bench import Bench, needs_writable
+from bot.verification.evidence import Evidence, Reproducer
+from bot.verification.relevance import nearest_first, touched_files
+from sandbox.box import RunRequest
+from sandbox.limits import Limits
+from sandbox.results.report import TestReport, TestResult
+from sandbox.workspace import Tree
+
+MANY = 300  # suspicious tests beyond which each is not rerun alone as well
+
+
+def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int) -> Evidence:
+    """All runs of a verification. Raises the sandbox's errors."""
+    change = bench.change
+    base_tree = change.base_tree.with_changes(change.given or {})
+    patched_tree = change.patched_tree.with_changes({**(change.given or {}), **change.merged})
+    order = nearest_first(bench.plan.test_files, change)
+    with ThreadPoolExecutor(2, thread_name_prefix="lane") as lanes:
+        known = bench.cached_suite(base_tree, order)
+        if known:
+            base, bench.writable = known
+            bench.say("base suite: cached")
+            patched_run = lanes.submit(_patched_suite, bench, patched_tree, base, order)
+            reproducer_run = lanes.submit(_reproducer, bench, base, given_files, repeat)
+        else:
+            base_run = lanes.submit(_base_suite, bench, base_tree, order)
+            early = lanes.submit(_patched_suite, bench, patched_tree, None, order)
+            base, again = base_run.result()
+            patched_run = lanes.submit(_patched_suite, bench, patched_tree, base, order) if again or _differs(base, early) else early
+            reproducer_run = lanes.submit(_reproducer, bench, base, given_files, repeat)
+        patched, limit = patched_run.result()
+        touched = touched_files(change.base_tree, change.tests)
+        base_again, patched_again = _again(bench, base_tree, patched_tree, base, patched)
+        reproducer = reproducer_run.result()
+    suspicious = [name for name in base.passing() if not _passes(patched, name)]
+    return Evidence(
+        base=base, patched=patched, base_again=base_again, patched_again=patched_again, reproducer=reproducer,
+        touched=_touched_texts(change, touched, suspicious), has_tests=bool(bench.plan.test_files) or bool(base.results),
+        base_limit=base.limit if base.limit not in (None, "deadline") and not base.complete else None, patched_limit=limit,
+        deadline="deadline" in (base.limit, patched.limit, *(_limits(reproducer))), findings=change.findings)
+
+
+def run_base_suite(bench: Bench, tree: Tree) -> TestReport:
+    """The suite on one tree alone, from the cache where it is known."""
+    order = nearest_first(bench.plan.test_files, bench.change)
+    known = bench.cached_suite(tree, order)
+    return known[0] if known else _base_suite(bench, tree, order)[0]
+
+
+def _limits(reproducer: Reproducer | None) -> list[str | None]:
+    return [report.limit for report in (*reproducer.base, *reproducer.patched)] if reproducer else []
+
+
+def _passes(report: TestReport, name: str) -> bool:
+    result = report.results.get(name)
+    return result is not None and result.passed
+
+
+def _differs(base: TestReport, early: Future[tuple[TestReport, str | None]]) -> bool:
+    """Whether a patched suite that was begun before base was known must be run again on the tests that base ran."""
+    return base.cut and not early.cancelled()
+
+
+def _base_suite(bench: Bench, tree: Tree, order: tuple[str, ...]) -> tuple[TestReport, bool]:
+    """(report, whether the tree must be writable). Run a second time where that is cheap, to see what is unstable."""
+    bench.say("base suite")
+    report = bench.run("base", "suite", tree, bench.suite_request(tree, order))
+    writable = False
+    if needs_writable(report):
+        bench.writable = True
+        second = bench.run("base", "suite-writable", tree, bench.suite_request(tree, order))
+        writable = len(second.passing()) > len(report.passing())
+        bench.writable = writable
+        report = second if writable else report
+    if report.complete:
+        bench.keep_suite(tree, order, report)
+    bench.say(f"base suite: {len(report.passing())} pass, {sum(r.failed for r in report.results.values())} fail, {report.seconds:.1f} s")
+    return report, writable
+
+
+def _patched_limits(limits: Limits, base: TestReport | None) -> Limits:
+    """Room of several times what base took: enough for a slow machine, not for a sleeper."""
+    if base is None or not base.complete:
+        return limits
+    longest = max((r.seconds for r in base.results.values()), default=0.0)
+    return replace(limits, test_s=min(limits.test_s, max(60.0, 10 * longest)), suite_s=max(4 * base.seconds + 60, 120.0),
+                   collect_s=min(limits.collect_s, max(90.0, 5 * base.seconds)))
+
+
+def _patched_suite(bench: Bench, tree: Tree, base: TestReport | None, order: tuple[str, ...]) -> tuple[TestReport, str | None]:
+    """(report, limit that held twice). A hang or an exhausted resource is tried again in a new box, on what had no end."""
+    bench.say("patched suite")
+    wanted = tuple(base.results) if base is not None and base.cut else None
+    limits = _patched_limits(bench.limits, base)
+    report = bench.run("patched", "suite", tree, bench.suite_request(tree, order, wanted), limits)
+    if report.limit in (None, "deadline") or (base is not None and base.limit):
+        return report, None
+    unfinished = [name for name, r in report.results.items() if not r.passed]
+    request = bench.suite_request(tree, order, unfinished if report.results else None)
+    second = bench.run("patched", "suite-again", tree, request, limits)
+    if second.limit in (None, "deadline"):
+        return replace(second, results={**report.results, **second.results}, seconds=report.seconds + second.seconds), None
+    return report, report.limit
+
+
+def _again(
+    bench: Bench, base_tree: Tree, patched_tree: Tree, base: TestReport, patched: TestReport,
+) -> tuple[dict[str, tuple[TestResult | None, ...]], dict[str, tuple[TestResult | None, ...]]]:
+    """Base passes that do not pass now, rerun in new boxes, with their files and alone, on both sides."""
+    suspicious = [name for name in base.results if base.results[name].passed and not _passes(patched, name)]
+    if not suspicious or patched.limit == "deadline" or not any(name in patched.results or patched.complete for name in suspicious):
+        return {}, {}
+    bench.say(f"{len(suspicious)} tests differ: running them again on both sides")
+    files = sorted({name.split("::")[0] for name in suspicious})
+    requests = [RunRequest(args=tuple(f for f in files))]
+    if len(suspicious) <= MANY:
+        requests.append(RunRequest(args=tuple(files), wanted=tuple(suspicious)))
+    limits = _patched_limits(bench.limits, base)
+    sides: dict[str, list[TestReport]] = {"base": [], "patched": []}
+    for side, tree in (("base", base_tree), ("patched", patched_tree)):
+        for place, request in enumerate(requests):
+            kept = replace(request, args=tuple(f for f in request.args if f in tree or "/" not in f))
+            if not kept.args:
+                continue
+            sides[side].append(bench.run(side, f"again-{place + 1}", tree, kept, limits))
+    return ({name: tuple(r.results.get(name) for r in sides["base"]) for name in suspicious},
+            {name: tuple(r.results.get(name) for r in sides["patched"]) for name in suspicious})
+
+
+def _reproducer(bench: Bench, base: TestReport, given_files: tuple[GivenFile, ...], repeat: int) -> Reproducer | None:
+    if given_files:
+        return run_given(bench, given_files, repeat)
+    return run_change_tests(bench, base, repeat)
+
+
+def _touched_texts(change: Change, touched: dict[str, Touched], names: list[str]) -> dict[str, str]:
+    """Suspicious base tests that the change touched -> their old and new source, for the reader."""
+    texts: dict[str, str] = {}
+    for name in names:
+        path, unit = unit_of(name)
+        if path not in touched or (change.given and path in change.given) or not touched[path].touches(unit):
+            continue
+        old = read_module(change.base_tree.text(path) or "").tests.get(unit)
+        after = change.tests.get(path, change.base_tree.get(path))
+        new = read_module(after.data.decode("utf-8", "replace") if after else "").tests.get(unit)
+        texts[name] = f"before:\n{old.text if old else '(not found)'}\nafter:\n{new.text if new else '(deleted)'}"
+    return texts

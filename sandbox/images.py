@@ -1,0 +1,167 @@
+"""Base images: made from Debian's mirror, or pulled where a registry answers; and the list of what we keep."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uv
+from importlib.metadata import version as installed_version
+from docker.errors import APIError, ImageNotFound
+
+from sandbox.build_container import open_build
+from sandbox.docker import DockerEngine
+from sandbox.errors import EngineUnavailable, ImageUnavailable
+from sandbox.hardening import RUNNER_UID, SUPERVISOR_UID
+from sandbox.interpreters import DEBIAN_PYTHON, archive, on_host
+
+SUITE = "bookworm"
+PACKAGES = (
+    "python3", "python3-dev", "python3-venv", "git", "build-essential", "ca-certificates", "pkg-config", "tzdata", "less", "procps", "file",
+    "locales", "netbase", "gettext", "unzip", "libffi-dev", "libssl-dev", "libsqlite3-0", "libreadline8", "libbz2-1.0", "liblzma5",
+    "libncursesw6", "libgdbm6", "libgdbm-compat4", "libxml2-dev", "libxslt1-dev", "zlib1g-dev", "libyaml-0-2",
+)
+SETUP = f"""
+set -e
+getent passwd supervisor >/dev/null || useradd --uid {SUPERVISOR_UID} --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin supervisor
+getent passwd runner >/dev/null || useradd --uid {RUNNER_UID} --no-create-home --home-dir /home/runner --shell /bin/sh runner
+mkdir -p /home/runner /opt /repo
+printf '[safe]\\n\\tdirectory = *\\n[core]\\n\\thooksPath = /dev/null\\n\\tattributesFile = /dev/null\\n' > /etc/gitconfig
+chmod 755 /root
+"""
+BASE, PYTHON, ENVIRONMENT = "dualgate/base", "dualgate/python", "dualgate/environment"
+KIND_LABEL = "dualgate.kind"
+
+
+@dataclass(frozen=True)
+class KeptImage:
+    """An image of ours: its reference, id, kind (base, python, environment), bytes, and when it was made (seconds since 1970)."""
+
+    reference: str
+    id: str
+    kind: str
+    size: int
+    created: int
+    labels: dict[str, str]
+
+
+def _recipe_key() -> str:
+    return hashlib.sha256("\n".join((SUITE, *PACKAGES, SETUP, installed_version("uv"))).encode()).hexdigest()[:12]
+
+
+def base_reference() -> str:
+    """The name that this version's base image has."""
+    return f"{BASE}:{SUITE}-{_recipe_key()}"
+
+
+def image_id(engine: DockerEngine, reference: str) -> str | None:
+    """The id of an image that is here, or None."""
+    try:
+        found: dict[str, Any] = engine.api.inspect_image(reference)
+    except ImageNotFound:
+        return None
+    return str(found["Id"])
+
+
+def bootstrap(engine: DockerEngine, pulled_from: str | None = None) -> str:
+    """Make the base image if it isn't here; its id.
+
+    `pulled_from`: an image of a registry to start from (Debian with Python, git and a compiler) instead of Debian's mirror.
+    Raises ImageUnavailable with what is missing.
+    """
+    here = image_id(engine, base_reference())
+    if here and not pulled_from:
+        return here
+    raw = _pull(engine, pulled_from) if pulled_from else _debootstrap(engine)
+    try:
+        with open_build(engine, raw) as build:
+            build.need(["/bin/sh", "-c", SETUP], 60)
+            build.write("/usr/local/bin/uv", Path(uv.find_uv_bin()).read_bytes(), "755")
+            build.need(["/usr/local/bin/uv", "--version"], 60)
+            return build.commit(BASE, base_reference().split(":")[1], {KIND_LABEL: "base"})
+    finally:
+        if not pulled_from:
+            _forget(engine, f"{BASE}:raw")
+
+
+def _pull(engine: DockerEngine, reference: str) -> str:
+    try:
+        engine.api.pull(reference)
+        return str(engine.api.inspect_image(reference)["Id"])
+    except APIError as error:
+        raise ImageUnavailable(f"{reference} can't be pulled: {error.explanation}") from error
+
+
+def _debootstrap(engine: DockerEngine) -> str:
+    if shutil.which("mmdebstrap") is None:
+        raise ImageUnavailable("no mmdebstrap on this machine to make a base image with: apt-get install mmdebstrap")
+    argv = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, "-"]
+    making = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert making.stdout is not None and making.stderr is not None
+    try:
+        engine.api.import_image_from_stream(making.stdout, repository=BASE, tag="raw")
+        error_text = making.stderr.read().decode("utf-8", errors="replace")
+        if making.wait() != 0:
+            raise ImageUnavailable(f"mmdebstrap failed: {error_text.strip()[-400:]}")
+    except APIError as error:
+        raise EngineUnavailable(f"the base image could not be imported: {error.explanation}") from error
+    finally:
+        if making.poll() is None:
+            making.kill()
+            making.wait()
+    return str(engine.api.inspect_image(f"{BASE}:raw")["Id"])
+
+
+def _forget(engine: DockerEngine, reference: str) -> None:
+    try:
+        engine.api.remove_image(reference)
+    except APIError:
+        pass  # the finished image is built on its layers: only the name goes, or nothing
+
+
+def with_python(engine: DockerEngine, version: str) -> tuple[str, str]:
+    """(image id, interpreter path) for a Python version, made on demand. Raises ImageUnavailable."""
+    base = bootstrap(engine)
+    if version == DEBIAN_PYTHON:
+        return base, f"/usr/bin/python{version}"
+    found = on_host().get(version)
+    if found is None:
+        raise ImageUnavailable(f"no Python {version} on this machine; install one with pyenv or uv")
+    reference = f"{PYTHON}:{found.full_version}-{_recipe_key()}"
+    here = image_id(engine, reference)
+    if here is None:
+        with open_build(engine, base) as build:
+            build.need(["tar", "-x", "-C", "/", "-f", "-"], 300, archive(found))
+            build.need([found.executable, "-c", "import ssl, sqlite3, zlib, ctypes, lzma, bz2"], 60)
+            here = build.commit(PYTHON, reference.split(":")[1], {KIND_LABEL: "python"})
+    return here, found.executable
+
+
+def kept_images(engine: DockerEngine) -> list[KeptImage]:
+    """Everything that we keep, newest first."""
+    rows = []
+    for image in engine.api.images(filters={"label": KIND_LABEL}):
+        labels = image.get("Labels") or {}
+        for reference in image.get("RepoTags") or []:
+            rows.append(KeptImage(reference, image["Id"], labels.get(KIND_LABEL, ""), image["Size"], image["Created"], labels))
+    return sorted(rows, key=lambda row: -row.created)
+
+
+def prune(engine: DockerEngine, keep_bytes: int, last_used: dict[str, float]) -> list[KeptImage]:
+    """Remove environments, least recently used first, until those that stay fit into `keep_bytes`; what was removed."""
+    rows = [row for row in kept_images(engine) if row.kind == "environment"]
+    rows.sort(key=lambda row: last_used.get(row.reference, row.created), reverse=True)
+    removed, total = [], 0
+    for row in rows:
+        total += row.size
+        if total > keep_bytes:
+            try:
+                engine.api.remove_image(row.reference)
+            except APIError:
+                continue  # in use by a run
+            removed.append(row)
+    return removed

@@ -1,0 +1,1 @@
+"""One package a toolchain: reads a tree nobody prepared and says how it is set up and tested."""

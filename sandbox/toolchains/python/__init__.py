@@ -1,0 +1,1 @@
+"""Python repositories with pytest or unittest."""

@@ -1,0 +1,400 @@
+"""What a Python repository says of itself, read as data: nothing of it is run."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from sandbox.workspace import Tree
+
+VERSION = re.compile(r"Programming Language :: Python :: (3\.\d+)")
+
+
+@dataclass
+class Metadata:
+    """Requirement strings by where they stand. `origins`: (file, line) of a key, such as `extra:test`."""
+
+    project: bool = False
+    name: str | None = None
+    requires_python: str | None = None
+    classifiers: list[str] = field(default_factory=list)
+    dependencies: list[str] = field(default_factory=list)
+    build_requires: list[str] = field(default_factory=list)
+    extras: dict[str, list[str]] = field(default_factory=dict)
+    groups: dict[str, list[str]] = field(default_factory=dict)
+    files: dict[str, list[str]] = field(default_factory=dict)
+    tox: list[str] = field(default_factory=list)
+    ci: list[str] = field(default_factory=list)
+    ci_extras: list[str] = field(default_factory=list)
+    ci_pythons: list[str] = field(default_factory=list)
+    locked: dict[str, str] = field(default_factory=dict)
+    pytest_settings: dict[str, str] = field(default_factory=dict)
+    pytest_file: str | None = None
+    origins: dict[str, tuple[str, int]] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+    def note(self, key: str, tree: Tree, file: str, needle: str) -> None:
+        """Remember where a key stands."""
+        self.origins.setdefault(key, (file, line_of(tree.text(file) or "", needle)))
+
+
+def line_of(text: str, needle: str) -> int:
+    """The first line (from 1) that holds the needle; 1 if none does."""
+    return next((number for number, line in enumerate(text.splitlines(), 1) if needle in line), 1)
+
+
+def read_metadata(tree: Tree) -> Metadata:
+    """Everything that the known files say; a file that can't be parsed is a fault by name, not an end."""
+    found = Metadata()
+    for path, reader in (("pyproject.toml", _pyproject), ("setup.cfg", _setup_cfg), ("setup.py", _setup_py), ("tox.ini", _tox_ini),
+                         ("pytest.ini", _pytest_ini), ("Pipfile", _pipfile)):
+        text = tree.text(path)
+        if text is None:
+            continue
+        try:
+            reader(found, tree, text)
+        except (ValueError, SyntaxError, configparser.Error, AttributeError, TypeError, KeyError) as error:
+            found.faults.append(f"{path}: {error}")
+    for path in tree:
+        if _is_requirements(path):
+            found.files[path] = requirement_lines(tree, path)
+    for path in ("uv.lock", "poetry.lock", "pdm.lock"):
+        text = tree.text(path)
+        if text is not None:
+            try:
+                found.locked = _lock(text)
+                found.note("lock", tree, path, "[[package]]")
+            except ValueError as error:
+                found.faults.append(f"{path}: {error}")
+            break
+    _workflows(found, tree)
+    return found
+
+
+def _pyproject(found: Metadata, tree: Tree, text: str) -> None:
+    data = tomllib.loads(text)
+    file = "pyproject.toml"
+    project, tool = data.get("project") or {}, data.get("tool") or {}
+    found.build_requires = list((data.get("build-system") or {}).get("requires") or [])
+    found.project = bool(project) or "build-system" in data or "poetry" in tool or "flit" in tool
+    if project:
+        found.name = project.get("name")
+        found.requires_python = project.get("requires-python")
+        found.note("requires-python", tree, file, "requires-python")
+        found.dependencies += list(project.get("dependencies") or [])
+        found.classifiers += VERSION.findall("\n".join(project.get("classifiers") or []))
+        found.note("classifiers", tree, file, "Programming Language :: Python :: 3.")
+    for name, rows in (project.get("optional-dependencies") or {}).items():
+        found.extras[name] = list(rows)
+        found.note(f"extra:{name}", tree, file, name)
+    groups = data.get("dependency-groups") or {}
+    for name in groups:
+        found.groups[name] = _group(groups, name, set())
+        found.note(f"group:{name}", tree, file, name)
+    poetry = tool.get("poetry") or {}
+    if poetry:
+        found.name = found.name or poetry.get("name")
+        rows = dict(poetry.get("dependencies") or {})
+        found.requires_python = found.requires_python or _poetry_python(rows.pop("python", None))
+        found.dependencies += [_poetry(name, spec) for name, spec in rows.items() if not _optional(spec)]
+        by_group = {"dev": poetry.get("dev-dependencies") or {}}
+        by_group |= {name: group.get("dependencies") or {} for name, group in (poetry.get("group") or {}).items()}
+        for name, rows in by_group.items():
+            if rows:
+                found.groups[name] = [_poetry(key, spec) for key, spec in rows.items()]
+                found.note(f"group:{name}", tree, file, f"{name}")
+    flit = (tool.get("flit") or {}).get("metadata") or {}
+    if flit:
+        found.name = found.name or flit.get("dist-name") or flit.get("module")
+        found.requires_python = found.requires_python or flit.get("requires-python")
+        found.dependencies += list(flit.get("requires") or [])
+        found.classifiers += VERSION.findall("\n".join(flit.get("classifiers") or []))
+        for name, rows in (flit.get("requires-extra") or {}).items():
+            found.extras[name] = list(rows)
+            found.note(f"extra:{name}", tree, file, name)
+    for name, rows in ((tool.get("pdm") or {}).get("dev-dependencies") or {}).items():
+        found.groups[name] = [row for row in rows if isinstance(row, str) and not row.startswith("-e")]
+    if (tool.get("uv") or {}).get("dev-dependencies"):
+        found.groups.setdefault("dev", []).extend(tool["uv"]["dev-dependencies"])
+    for name, env in ((tool.get("hatch") or {}).get("envs") or {}).items():
+        rows = list(env.get("dependencies") or []) + list(env.get("extra-dependencies") or [])
+        if rows:
+            found.groups[f"hatch-{name}"] = rows
+            found.note(f"group:hatch-{name}", tree, file, f"tool.hatch.envs.{name}")
+    pytest_table = tool.get("pytest") or {}
+    settings = pytest_table.get("ini_options") or {key: value for key, value in pytest_table.items() if key != "ini_options"}
+    _pytest(found, tree, file, settings)
+    tox = tool.get("tox") or {}
+    if isinstance(tox.get("legacy_tox_ini"), str):
+        _tox_ini(found, tree, tox["legacy_tox_ini"])
+    found.tox += [row for row in ((tox.get("env_run_base") or {}).get("deps") or []) if isinstance(row, str)]
+
+
+def _group(groups: dict[str, Any], name: str, seen: set[str]) -> list[str]:
+    """The requirements of a PEP 735 group, its included groups among them."""
+    if name in seen:
+        return []
+    seen.add(name)
+    rows: list[str] = []
+    for row in groups.get(name) or []:
+        if isinstance(row, str):
+            rows.append(row)
+        elif isinstance(row, dict) and "include-group" in row:
+            rows += _group(groups, row["include-group"], seen)
+    return rows
+
+
+def _optional(spec: Any) -> bool:
+    return isinstance(spec, dict) and bool(spec.get("optional"))
+
+
+def _poetry(name: str, spec: Any) -> str:
+    """A PEP 508 string of one line of a Poetry table; what has no such form (Git, path) is the bare name."""
+    extras = ""
+    if isinstance(spec, list):
+        spec = spec[-1]
+    if isinstance(spec, dict):
+        extras = f"[{','.join(spec['extras'])}]" if spec.get("extras") else ""
+        spec = spec.get("version", "*")
+    return f"{name}{extras}{_poetry_specifier(str(spec))}"
+
+
+def _poetry_specifier(text: str) -> str:
+    text = text.strip()
+    if text in ("*", ""):
+        return ""
+    parts = []
+    for part in text.split("||")[-1].split(","):
+        part = part.strip()
+        match = re.fullmatch(r"([\^~])\s*(\d+(?:\.\d+)*)(.*)", part)
+        if match:
+            numbers = [int(n) for n in match[2].split(".")]
+            place = next((i for i, n in enumerate(numbers) if n), len(numbers) - 1) if match[1] == "^" else min(1, len(numbers) - 1)
+            upper = numbers[:place] + [numbers[place] + 1]
+            parts.append(f">={match[2]}{match[3]},<{'.'.join(map(str, upper))}")
+        elif re.match(r"\d", part):
+            parts.append(f"=={part}")
+        else:
+            parts.append(part)
+    return ",".join(parts)
+
+
+def _poetry_python(spec: Any) -> str | None:
+    return _poetry_specifier(spec) if isinstance(spec, str) else None
+
+
+def _parser(text: str) -> configparser.RawConfigParser:
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True, comment_prefixes=("#", ";"))
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read_string(text)
+    return parser
+
+
+def _lines(text: str | None) -> list[str]:
+    return [line.split(" #")[0].strip() for line in (text or "").splitlines() if line.strip() and not line.strip().startswith("#")]
+
+
+def _setup_cfg(found: Metadata, tree: Tree, text: str) -> None:
+    parser = _parser(text)
+    file = "setup.cfg"
+    if parser.has_section("metadata") and parser.has_option("metadata", "name"):
+        found.project = True
+        found.name = found.name or parser.get("metadata", "name")
+        found.classifiers += VERSION.findall(parser.get("metadata", "classifiers", fallback="") or "")
+        found.note("classifiers", tree, file, "Programming Language :: Python :: 3.")
+    if parser.has_section("options"):
+        found.dependencies += _lines(parser.get("options", "install_requires", fallback=""))
+        found.groups.setdefault("tests_require", []).extend(_lines(parser.get("options", "tests_require", fallback="")))
+        found.requires_python = found.requires_python or parser.get("options", "python_requires", fallback=None)
+        found.note("requires-python", tree, file, "python_requires")
+    if parser.has_section("options.extras_require"):
+        for name, rows in parser.items("options.extras_require"):
+            found.extras[name] = [row for row in _lines(rows) if "%(" not in row]
+            found.note(f"extra:{name}", tree, file, name)
+    for section in ("tool:pytest", "pytest"):
+        if parser.has_section(section):
+            _pytest(found, tree, file, dict(parser.items(section)))
+
+
+def _setup_py(found: Metadata, tree: Tree, text: str) -> None:
+    module = ast.parse(text)
+    constants = {target.id: node.value for node in ast.walk(module) if isinstance(node, ast.Assign)
+                 for target in node.targets if isinstance(target, ast.Name)}
+    call = next((node for node in ast.walk(module) if isinstance(node, ast.Call)
+                 and (getattr(node.func, "id", "") == "setup" or getattr(node.func, "attr", "") == "setup")), None)
+    found.project = found.project or call is not None
+    found.classifiers += VERSION.findall(text)
+    found.note("classifiers", tree, "setup.py", "Programming Language :: Python :: 3.")
+    if call is None:
+        return
+    values = {keyword.arg: _literal(keyword.value, constants) for keyword in call.keywords if keyword.arg}
+    if isinstance(values.get("name"), str):
+        found.name = found.name or values["name"]
+    if isinstance(values.get("python_requires"), str):
+        found.requires_python = found.requires_python or values["python_requires"]
+        found.note("requires-python", tree, "setup.py", "python_requires")
+    found.dependencies += _strings(values.get("install_requires"))
+    found.groups.setdefault("tests_require", []).extend(_strings(values.get("tests_require")))
+    extras = values.get("extras_require")
+    for name, rows in (extras.items() if isinstance(extras, dict) else ()):
+        if isinstance(name, str):
+            found.extras.setdefault(name, _strings(rows))
+            found.note(f"extra:{name}", tree, "setup.py", name)
+
+
+def _literal(node: ast.expr, constants: dict[str, ast.expr], depth: int = 0) -> Any:
+    """A literal's value with names looked up; what is not literal is left out."""
+    if depth > 6:
+        return None
+    match node:
+        case ast.Constant():
+            return node.value
+        case ast.Name() if node.id in constants:
+            return _literal(constants[node.id], constants, depth + 1)
+        case ast.List() | ast.Tuple() | ast.Set():
+            return [_literal(item, constants, depth + 1) for item in node.elts]
+        case ast.Dict():
+            return {_literal(k, constants, depth + 1): _literal(v, constants, depth + 1) for k, v in zip(node.keys, node.values, strict=True) if k}
+        case ast.BinOp(op=ast.Add()):
+            left, right = _literal(node.left, constants, depth + 1), _literal(node.right, constants, depth + 1)
+            return left + right if isinstance(left, list) and isinstance(right, list) else left or right
+    return None
+
+
+def _strings(value: Any) -> list[str]:
+    return [row for row in value if isinstance(row, str)] if isinstance(value, list) else []
+
+
+def _tox_ini(found: Metadata, tree: Tree, text: str) -> None:
+    parser = _parser(text)
+    if parser.has_section("testenv"):
+        for row in _lines(parser.get("testenv", "deps", fallback="")):
+            row = re.sub(r"^[\w,{}!.-]+:\s+", "", row)
+            if row.startswith("-r"):
+                found.origins.setdefault(f"file:{row[2:].strip().removeprefix('{toxinidir}/')}", ("tox.ini", line_of(text, row)))
+            elif "{" not in row and not row.startswith("-"):
+                found.tox.append(row)
+        for name in _lines(parser.get("testenv", "extras", fallback="")):
+            found.ci_extras.append(name)
+        found.note("tox", tree, "tox.ini", "deps")
+    for section in ("pytest", "tool:pytest"):
+        if parser.has_section(section):
+            _pytest(found, tree, "tox.ini", dict(parser.items(section)))
+
+
+def _pytest_ini(found: Metadata, tree: Tree, text: str) -> None:
+    parser = _parser(text)
+    found.pytest_file = "pytest.ini"
+    if parser.has_section("pytest"):
+        found.pytest_settings = {k: str(v) for k, v in parser.items("pytest")}
+
+
+def _pytest(found: Metadata, tree: Tree, file: str, settings: dict[str, Any]) -> None:
+    if settings and found.pytest_file is None:
+        found.pytest_file = file
+        found.pytest_settings = {k: " ".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in settings.items()}
+        found.note("pytest", tree, file, "pytest")
+
+
+def _pipfile(found: Metadata, tree: Tree, text: str) -> None:
+    data = tomllib.loads(text)
+    for table, name in (("packages", "pipfile"), ("dev-packages", "dev")):
+        found.groups[name] = [_poetry(key, spec) for key, spec in (data.get(table) or {}).items()]
+
+
+def _is_requirements(path: str) -> bool:
+    parts = path.split("/")
+    return len(parts) <= 3 and path.endswith(".txt") and ("requirements" in parts[-1].lower() or "requirements" in [p.lower() for p in parts[:-1]])
+
+
+def requirement_lines(tree: Tree, path: str, seen: frozenset[str] = frozenset()) -> list[str]:
+    """Requirement strings of a file and those it includes; options, hashes, editable and URL lines are left out."""
+    text = tree.text(path)
+    if text is None or path in seen:
+        return []
+    rows: list[str] = []
+    for line in text.replace("\\\n", " ").splitlines():
+        line = re.sub(r"(^|\s)#.*", "", line)
+        line = re.sub(r"\s--?(hash|config-settings)[= ]\S+", "", line).strip()
+        include = re.match(r"-(?:r|-requirement)[= ]\s*(\S+)", line)
+        if include:
+            folder = path.rsplit("/", 1)[0] + "/" if "/" in path else ""
+            rows += requirement_lines(tree, _join(folder, include[1]), seen | {path})
+        elif line and not line.startswith("-") and "://" not in line and not line.startswith((".", "/")):
+            rows.append(line)
+    return rows
+
+
+def _join(folder: str, name: str) -> str:
+    import posixpath
+
+    return posixpath.normpath(folder + name)
+
+
+def _lock(text: str) -> dict[str, str]:
+    """Distribution -> version of a lock file; those locked at several versions are left to the resolver."""
+    versions: dict[str, set[str]] = {}
+    for package in tomllib.loads(text).get("package") or []:
+        if package.get("name") and package.get("version") and not (package.get("source") or {}).get("editable"):
+            versions.setdefault(package["name"], set()).add(package["version"])
+    return {name: found.pop() for name, found in versions.items() if len(found) == 1}
+
+
+def _workflows(found: Metadata, tree: Tree) -> None:
+    """`pip install` words, extras and Python versions of the CI steps. Read as data; nothing is run."""
+    for path in sorted(tree):
+        if not (path.startswith(".github/workflows/") and path.endswith((".yml", ".yaml"))) and path != ".travis.yml":
+            continue
+        text = tree.text(path) or ""
+        if "pytest" not in text and "tox" not in text and "unittest" not in text and "nox" not in text:
+            continue
+        try:
+            data = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            found.faults.append(f"{path}: {str(error).splitlines()[0]}")
+            continue
+        found.ci_pythons += re.findall(r"['\"\s,\[](3\.\d+)['\"\s,\]]", text)
+        for command in _commands(data):
+            _install_words(found, command)
+        found.origins.setdefault("ci", (path, line_of(text, "pip install")))
+
+
+def _commands(node: Any) -> Iterable[str]:
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in ("run", "install", "script", "before_install") and isinstance(value, str):
+                yield from value.replace("\\\n", " ").splitlines()
+            elif key in ("install", "script", "before_install") and isinstance(value, list):
+                yield from (row for row in value if isinstance(row, str))
+            else:
+                yield from _commands(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _commands(item)
+
+
+def _install_words(found: Metadata, command: str) -> None:
+    match = re.search(r"pip3?\s+install\s+(.*)", command)
+    if not match:
+        return
+    words = match[1].split("#")[0].split("&&")[0].split()
+    skip = False
+    for word in words:
+        word = word.strip("'\"")
+        if skip:
+            skip = False
+            continue
+        local = re.fullmatch(r"\.\[([\w,\s-]+)\]", word)
+        if local:
+            found.ci_extras += local[1].split(",")
+        elif word in ("-r", "-c", "--requirement", "--index-url", "-i", "--constraint", "-f"):
+            skip = True
+        elif re.fullmatch(r"[A-Za-z][\w.-]*(\[[\w,-]+\])?([<>=!~]=?[\w.*,<>=!]+)?", word) and "/" not in word:
+            found.ci.append(word)

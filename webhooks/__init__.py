@@ -1,0 +1,1 @@
+"""The door: speaks HTTP and nothing else."""
