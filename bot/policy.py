@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.errors import BadInput
 from sandbox.limits import Limits
-from sandbox.plan import Choice, Plan
+from sandbox.plan import Choice, Plan, Requirements
 
 PATH = ".github/dualgate.yml"
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -32,7 +32,7 @@ class LimitsPolicy(_Model):
 
     def over(self, limits: Limits) -> Limits:
         """The limits with these in place."""
-        given = {"suite_s": self.suite_s, "test_s": self.test_s, "memory_mb": self.memory_mb, "pids": self.pids, "tree_mb": self.disk_mb}
+        given: dict[str, Any] = {"suite_s": self.suite_s, "test_s": self.test_s, "memory_mb": self.memory_mb, "pids": self.pids, "tree_mb": self.disk_mb}
         return replace(limits, **{name: value for name, value in given.items() if value is not None})
 
 
@@ -70,8 +70,6 @@ class Policy(_Model):
                 plan = replace(plan, interpreters=(mine.version,))
                 why.append(Choice("interpreter", mine.version, file))
             if mine.install:
-                from sandbox.plan import Requirements
-
                 plan = replace(plan, stages=(*plan.stages, Requirements(file, mine.install)))
                 why.append(Choice("requirements", f"{file}: {len(mine.install)}", file))
             if mine.env:

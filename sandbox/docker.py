@@ -7,6 +7,7 @@ from typing import Any
 
 import docker
 import requests
+from docker.utils import kwargs_from_env
 from docker.errors import APIError, DockerException, NotFound
 
 from sandbox.errors import EngineUnavailable, Interrupted
@@ -29,7 +30,7 @@ class DockerEngine:
         """A client of this thread's own. Raises EngineUnavailable."""
         if not hasattr(self._local, "api"):
             try:
-                client = docker.APIClient(**docker.utils.kwargs_from_env(), version="1.41", timeout=120)
+                client = docker.APIClient(**kwargs_from_env(), version="1.41", timeout=120)
                 client.ping()
             except (DockerException, requests.RequestException, OSError) as error:
                 raise EngineUnavailable(f"no Docker engine answers ({_short(error)}); {START_HINT}") from error

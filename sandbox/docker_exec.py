@@ -55,7 +55,7 @@ def execute(
     command = list(argv) if stdin is not None else [*READY, *argv]
     made = api.exec_create(container, command, stdin=True, user=user, environment=environment or {}, workdir=workdir)
     stream = api.exec_start(made["Id"], socket=True)
-    connection: socket.socket = stream._sock
+    connection: socket.socket = stream._sock  # type: ignore[union-attr]
     try:
         complete = _pump(connection, stdin if stdin is not None else b"\n", _Demultiplexer(sink), watch)
     finally:

@@ -157,6 +157,7 @@ def prepare(
             raise EnvironmentFailed(str(last), tuple(tried), last.tail)
         environment = best[0]
         _tag(engine, environment)
+        images.drop_untagged(engine)
         workshop.touch(reference)
         return replace(environment, seconds=time.monotonic() - started, tried=(*tried, *environment.tried))
 
@@ -176,7 +177,7 @@ def _from_cache(engine: DockerEngine, workshop: Workshop, reference: str, key: s
     image = images.image_id(engine, reference)
     if image is None:
         return None
-    meta = json.loads(engine.api.inspect_image(reference)["Config"]["Labels"][META_LABEL])
+    meta = json.loads(images.inspect(engine, reference)["Config"]["Labels"][META_LABEL])
     workshop.touch(reference)
     return Environment(
         key=key, image=image, reference=reference, python=meta["python"], cached=True, seconds=0.0, root=root, tried=tuple(meta["tried"]),

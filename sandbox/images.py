@@ -6,11 +6,11 @@ import hashlib
 import shutil
 import subprocess
 from dataclasses import dataclass
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
 import uv
-from importlib.metadata import version as installed_version
 from docker.errors import APIError, ImageNotFound
 
 from sandbox.build_container import open_build
@@ -58,13 +58,18 @@ def base_reference() -> str:
     return f"{BASE}:{SUITE}-{_recipe_key()}"
 
 
+def inspect(engine: DockerEngine, reference: str) -> dict[str, Any]:
+    """The engine's description of an image. Raises docker.errors.ImageNotFound."""
+    found: dict[str, Any] = engine.api.inspect_image(reference)  # type: ignore[no-untyped-call]
+    return found
+
+
 def image_id(engine: DockerEngine, reference: str) -> str | None:
     """The id of an image that is here, or None."""
     try:
-        found: dict[str, Any] = engine.api.inspect_image(reference)
+        return str(inspect(engine, reference)["Id"])
     except ImageNotFound:
         return None
-    return str(found["Id"])
 
 
 def bootstrap(engine: DockerEngine, pulled_from: str | None = None) -> str:
@@ -91,7 +96,7 @@ def bootstrap(engine: DockerEngine, pulled_from: str | None = None) -> str:
 def _pull(engine: DockerEngine, reference: str) -> str:
     try:
         engine.api.pull(reference)
-        return str(engine.api.inspect_image(reference)["Id"])
+        return str(inspect(engine, reference)["Id"])
     except APIError as error:
         raise ImageUnavailable(f"{reference} can't be pulled: {error.explanation}") from error
 
@@ -113,7 +118,7 @@ def _debootstrap(engine: DockerEngine) -> str:
         if making.poll() is None:
             making.kill()
             making.wait()
-    return str(engine.api.inspect_image(f"{BASE}:raw")["Id"])
+    return str(inspect(engine, f"{BASE}:raw")["Id"])
 
 
 def _forget(engine: DockerEngine, reference: str) -> None:
@@ -149,6 +154,15 @@ def kept_images(engine: DockerEngine) -> list[KeptImage]:
         for reference in image.get("RepoTags") or []:
             rows.append(KeptImage(reference, image["Id"], labels.get(KIND_LABEL, ""), image["Size"], image["Created"], labels))
     return sorted(rows, key=lambda row: -row.created)
+
+
+def drop_untagged(engine: DockerEngine) -> None:
+    """Remove environments that a better trial of the same key replaced."""
+    for image in engine.api.images(filters={"label": f"{KIND_LABEL}=environment", "dangling": True}):
+        try:
+            engine.api.remove_image(image["Id"])
+        except APIError:
+            continue  # in use by a run, or a layer of the one that was kept
 
 
 def prune(engine: DockerEngine, keep_bytes: int, last_used: dict[str, float]) -> list[KeptImage]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from bot.changes.diff import ChangedLines, changed_lines, looks_like_diff, misplaced_hunks, named_paths
 from bot.changes.git import EMPTY_TREE, Entry, GitFailed, GitRepository, Scratch
@@ -16,7 +18,7 @@ from bot.changes.guard import forbidden_names, guard
 from bot.changes.static_look import look
 from bot.errors import BadInput
 from bot.findings import Finding, Severity, blocker, note
-from sandbox.toolchains.python.paths import COMPILED, is_harness, is_manifest, is_prose, is_test_path, test_folders
+from sandbox.toolchains.python.paths import COMPILED, is_harness, is_manifest, is_prose, is_test_path, folders_of_tests
 from sandbox.workspace import LINK, File, Tree, link_escapes, unsafe_path
 
 Changes = Mapping[str, File | None]
@@ -135,7 +137,7 @@ def _read(
     if pointers:
         findings.append(note("lfs", f"{len(pointers)} files are Git LFS pointers; their content is not fetched", tuple(pointers[:10])))
     tag = repository.last_tag(base)
-    known = {"repository": repository.name(), "base": base, "head": head, "commit_date": repository.commit_date(base),
+    known: dict[str, Any] = {"repository": repository.name(), "base": base, "head": head, "commit_date": repository.commit_date(base),
              "version": version_of(tag), "base_tree": base_tree, "git_files": scratch.one_commit(base, tag)}
     given = _given(scratch, base, base_tree, test_patch)
     if head is not None:
@@ -144,7 +146,7 @@ def _read(
         assert patch is not None
         after_id, stopped = _applied(scratch, base, base_tree, patch)
         if stopped:
-            return Change(**known, given=given, patch_sha256=hashlib.sha256(patch).hexdigest(), findings=(*findings, *stopped))  # type: ignore[arg-type]
+            return Change(**known, given=given, patch_sha256=hashlib.sha256(patch).hexdigest(), findings=(*findings, *stopped))
     diff = scratch.diff(base, after_id)
     if not diff.strip():
         raise BadInput("nothing changed: the diff is empty")
@@ -154,8 +156,6 @@ def _read(
 
 def version_of(tag: str | None) -> str | None:
     """The version in a tag (`v1.2.3`, `release-1.2`), or None."""
-    import re
-
     match = re.search(r"\d+(?:[._]\d+)*(?:(?:a|b|rc|\.post|\.dev)\d+)?$", tag or "")
     return match[0].replace("_", ".") if match else None
 
@@ -202,10 +202,9 @@ def _given(scratch: Scratch, base: str, base_tree: Tree, test_patch: bytes | Non
     return {entry.path: after.get(entry.path) for entry in entries}
 
 
-def _split(scratch: Scratch, known: dict[str, object], entries: tuple[Entry, ...], after: Tree, diff: bytes, given: Changes | None, findings: list[Finding]) -> Change:
-    base_tree = known["base_tree"]
-    assert isinstance(base_tree, Tree)
-    folders = test_folders([*base_tree, *after])
+def _split(scratch: Scratch, known: dict[str, Any], entries: tuple[Entry, ...], after: Tree, diff: bytes, given: Changes | None, findings: list[Finding]) -> Change:
+    base_tree: Tree = known["base_tree"]
+    folders = folders_of_tests([*base_tree, *after])
     is_test = [entry.path for entry in entries if is_test_path(entry.path, folders)]
     found = guard(entries, base_tree, after, is_test, len(diff))
     findings = [*findings, *found]
@@ -228,7 +227,7 @@ def _split(scratch: Scratch, known: dict[str, object], entries: tuple[Entry, ...
         findings.append(note("harness_frozen", "base's version is used of: " + ", ".join(sorted(frozen)[:12]), tuple(sorted(frozen))))
     merged, conflicts = _merged(scratch, source, given, base_tree)
     findings += [blocker("patch_does_not_apply", f"{path}: the change and the given test patch edit the same lines", (path,)) for path in conflicts]
-    return Change(**known, source=source, tests=tests, frozen=frozen, given=given, merged=merged, lines=source_lines, diff=diff,  # type: ignore[arg-type]
+    return Change(**known, source=source, tests=tests, frozen=frozen, given=given, merged=merged, lines=source_lines, diff=diff,
                   patch_sha256=hashlib.sha256(diff).hexdigest(), findings=tuple(findings))
 
 

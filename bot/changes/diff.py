@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from unidiff import PatchSet
 from unidiff.errors import UnidiffParseError
+from unidiff.patch import Line, PatchSet
 
 from sandbox.workspace import Tree
 
@@ -122,6 +122,12 @@ class ChangedLines:
     cuts: tuple[int, ...]
 
 
+def _target(line: Line) -> int:
+    """The number that a kept or added line has in the new file."""
+    assert line.target_line_no is not None
+    return line.target_line_no
+
+
 def changed_lines(text: str) -> dict[str, ChangedLines]:
     """Path -> what a (normalised) diff adds and removes in it, for text files that stay or are new."""
     found: dict[str, ChangedLines] = {}
@@ -137,15 +143,15 @@ def changed_lines(text: str) -> dict[str, ChangedLines]:
             run_removed = run_added = 0
             for line in hunk:
                 if line.line_type == "+":
-                    added[line.target_line_no] = line.value
-                    place, run_added = line.target_line_no + 1, run_added + 1
+                    added[_target(line)] = line.value
+                    place, run_added = _target(line) + 1, run_added + 1
                 elif line.line_type == "-":
                     removed.append(line.value)
                     run_removed += 1
                 elif line.line_type == " ":
                     if run_removed and not run_added:
-                        cuts.append(line.target_line_no)
-                    place, run_removed, run_added = line.target_line_no + 1, 0, 0
+                        cuts.append(_target(line))
+                    place, run_removed, run_added = _target(line) + 1, 0, 0
             if run_removed and not run_added:
                 cuts.append(max(1, place - 1))
         found[path[2:] if path[:2] == "b/" else path] = ChangedLines(added, tuple(removed), tuple(cuts))

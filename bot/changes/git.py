@@ -6,7 +6,7 @@ import datetime
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,9 +53,10 @@ class GitRepository:
             raise BadInput(f"not a Git repository: {path}")
         self.path = path.resolve()
         try:
-            self.git_dir = Path(self._start("rev-parse", "--absolute-git-dir", where=["-C", str(self.path)], GIT_CEILING_DIRECTORIES=str(self.path.parent)).decode().strip())
+            found = self._start("rev-parse", "--absolute-git-dir", where=["-C", str(self.path)], GIT_CEILING_DIRECTORIES=str(self.path.parent))
         except GitFailed as error:
             raise BadInput(f"not a Git repository: {path}") from error
+        self.git_dir = Path(found.decode().strip())
 
     def _start(self, *args: str, where: list[str] | None = None, stdin: bytes = b"", **environment: str) -> bytes:
         place = where if where is not None else [f"--git-dir={self.git_dir}"]
@@ -173,8 +174,8 @@ class Scratch:
 
     def one_commit(self, treeish: str, tag: str | None) -> dict[str, bytes]:
         """Files of a `.git` folder with a single commit of the tree, the tag if any, no remote, no reflog."""
-        when = {"GIT_AUTHOR_DATE": "1600000000 +0000", "GIT_COMMITTER_DATE": "1600000000 +0000"}
-        commit = self._run("commit-tree", f"{treeish}^{{tree}}", "-m", "base", **when).decode().strip()
+        when = "1600000000 +0000"
+        commit = self._run("commit-tree", f"{treeish}^{{tree}}", "-m", "base", GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when).decode().strip()
         index = str(self._folder / "index-one")
         self._run("read-tree", treeish, GIT_INDEX_FILE=index)
         pack = self._folder / "pack"
@@ -199,8 +200,8 @@ def _entries(raw: bytes) -> tuple[Entry, ...]:
     return tuple(rows)
 
 
-def _read_tree(run: object, treeish: str) -> tuple[Tree, tuple[str, ...]]:
-    listing = run("ls-tree", "-r", "-z", "--full-tree", treeish).decode("utf-8", "surrogateescape")  # type: ignore[operator]
+def _read_tree(run: Callable[..., bytes], treeish: str) -> tuple[Tree, tuple[str, ...]]:
+    listing = run("ls-tree", "-r", "-z", "--full-tree", treeish).decode("utf-8", "surrogateescape")
     rows: list[tuple[str, str, str]] = []
     submodules: list[str] = []
     for line in listing.split("\0"):
@@ -213,7 +214,7 @@ def _read_tree(run: object, treeish: str) -> tuple[Tree, tuple[str, ...]]:
         else:
             rows.append((path, mode, oid))
     wanted = list(dict.fromkeys(oid for _, _, oid in rows))
-    output = run("cat-file", "--batch", stdin="\n".join(wanted).encode() + b"\n" if wanted else b"")  # type: ignore[operator]
+    output = run("cat-file", "--batch", stdin="\n".join(wanted).encode() + b"\n" if wanted else b"")
     blobs = _blobs(output)
     return Tree((path, File(mode, blobs[oid])) for path, mode, oid in rows if oid in blobs), tuple(submodules)
 

@@ -170,7 +170,7 @@ def affected_by_data(text: str, paths: frozenset[str]) -> bool:
     return False
 
 
-def test_asserts(tree: Mapping[str, object], test_id: str) -> bool:
+def asserts_something(tree: Mapping[str, object], test_id: str) -> bool:
     """Whether a test's source goes on to check something; unknown counts as yes."""
     path, unit = unit_of(test_id)
     text = tree.text(path) if isinstance(tree, Tree) else None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from bot.changes.change import Change
-from bot.changes.touched import Touched, test_asserts, unit_of
+from bot.changes.touched import Touched, asserts_something, unit_of
 from bot.reproducers.repeats import repeat_on_base, repeat_on_patched
 from bot.verification.bench import Bench
 from bot.verification.evidence import Origin, Reproducer
@@ -45,7 +45,7 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
     reproducer = Reproducer(
         origin=origin, candidates=candidates, required=required, base=(first_base, *on_base), patched=(first, *on_patched),
         given=frozenset(name for name in candidates if change.given and name.split("::")[0] in _reach(change.given, touched)),
-        added_names=names_added(change.lines, change.source), asserting=frozenset(n for n in candidates if test_asserts(after, n)),
+        added_names=names_added(change.lines, change.source), asserting=frozenset(n for n in candidates if asserts_something(after, n)),
         test_files=frozenset(set(changes) | set(bench.plan.test_files)))
     reproducer = _with_harness(bench, reproducer, kept)
     return measure(bench, reproducer, after, kept)

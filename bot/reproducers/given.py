@@ -14,7 +14,7 @@ from bot.reproducers.from_tests import measure
 from bot.verification.bench import Bench
 from bot.verification.evidence import Origin, Reproducer
 from bot.verification.relevance import names_added
-from sandbox.box import RunRequest
+from sandbox.box import Box, RunRequest
 from sandbox.results.report import TestReport
 from sandbox.workspace import REGULAR, File
 
@@ -65,9 +65,15 @@ def run_given(bench: Bench, files: tuple[GivenFile, ...], repeat: int) -> Reprod
     extra = {g.place: File(REGULAR, g.data) for g in files}
     before = bench.change.base_tree.with_changes({**(bench.change.given or {}), **extra})
     after = bench.change.patched_tree.with_changes({**(bench.change.given or {}), **bench.change.merged, **extra})
-    with bench.box("reproducer", before) as box:
-        base = tuple(_all(bench, files, lambda request, place=place: bench.run_in(box, "reproducer", f"base-{place}", request)) for place in range(1, repeat + 1))
-    patched = tuple(_all(bench, files, lambda request, place=place: bench.run("reproducer", f"patched-{place}", after, request)) for place in range(1, repeat + 1))
+    def one(side: str, place: int, box: Box | None) -> TestReport:
+        label = f"{side}-{place}"
+        if box is not None:
+            return _all(bench, files, lambda request: bench.run_in(box, "reproducer", label, request))
+        return _all(bench, files, lambda request: bench.run("reproducer", label, after, request))
+
+    with bench.box("reproducer", before) as shared:
+        base = tuple(one("base", place, shared) for place in range(1, repeat + 1))
+    patched = tuple(one("patched", place, None) for place in range(1, repeat + 1))
     names = tuple(dict.fromkeys(name for report in (*patched, *base) for name in report.results)) or tuple(g.name for g in files)
     for g in files:
         if not any(name.split("::")[0] == g.name for name in names):

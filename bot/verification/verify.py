@@ -149,15 +149,15 @@ def _environments(
         return Evidence(findings=change.findings, environment_failed=detail)
     except ImageUnavailable as error:
         raise EngineUnavailable(str(error)) from error
-    found = []
+    more: list[Finding] = []
     if added:
-        found.append(note("dependencies_added", f"the patched side has its own environment with {', '.join(added)}"))
+        more.append(note("dependencies_added", f"the patched side has its own environment with {', '.join(added)}"))
     if change.compiled_sources and plan.project and base.compiled:
         text = "the change edits sources of an extension module, which is not built anew on each side yet: " + ", ".join(change.compiled_sources[:5])
         return Evidence(findings=change.findings, environment_failed=text)
     if base.dropped:
-        found.append(warning("requirements_dropped", f"could not be installed: {'; '.join(base.dropped[:12])}"))
-    return base, patched, tuple(found)
+        more.append(warning("requirements_dropped", f"could not be installed: {'; '.join(base.dropped[:12])}"))
+    return base, patched, tuple(more)
 
 
 def read_config(given: Path | None, base: Tree) -> tuple[Policy, str]:

@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 from sandbox.plan import Choice, Plan, Requirements
 from sandbox.toolchains.python import names
 from sandbox.toolchains.python.metadata import Metadata, read_metadata
-from sandbox.toolchains.python.paths import is_manifest, is_test_file, is_test_path, test_folders
+from sandbox.toolchains.python.paths import is_manifest, is_test_file, is_test_path, folders_of_tests
 from sandbox.workspace import Tree
 
 TEST_WORD = re.compile(r"(^|[-_./])(tests?|testing|pytest|unittest|ci)($|[-_.\d])|tests?_require|^hatch-(default|.*test.*)$", re.IGNORECASE)
@@ -32,7 +32,7 @@ def detect(tree: Tree, commit_date: datetime.date, available: tuple[str, ...], v
     `commit_date`: the base commit's day; dependencies are resolved as of the day after where it is older than 30 days.
     `version`: the last tag, for projects that ask Git for theirs.
     """
-    folders = test_folders(tree)
+    folders = folders_of_tests(tree)
     python_files = [path for path in tree if path.endswith(".py")]
     if not python_files and not any(is_manifest(path) for path in tree):
         return None
@@ -58,10 +58,10 @@ def _framework(found: Metadata, tree: Tree, test_files: tuple[str, ...], why: li
         return "pytest"
     for path in test_files:
         text = tree.text(path) or ""
-        if re.search(r"^\s*(import pytest|from pytest|def test_|async def test_)", text, re.MULTILINE):
+        if re.search(r"^(\s*(import|from) pytest\b|(async )?def test)", text, re.MULTILINE):
             why.append(Choice("framework", "pytest", path, 1))
             return "pytest"
-    unittest_file = next((path for path in test_files if "unittest" in (tree.text(path) or "")), None)
+    unittest_file = next((path for path in test_files if re.search(r"\bTestCase\b", tree.text(path) or "")), None)
     if unittest_file:
         why.append(Choice("framework", "unittest, run by pytest", unittest_file, 1))
         return "unittest"

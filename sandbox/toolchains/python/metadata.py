@@ -40,6 +40,13 @@ class Metadata:
     origins: dict[str, tuple[str, int]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
+    def keep_strings(self) -> None:
+        """Drop what a malformed file put where strings belong."""
+        self.name = self.name if isinstance(self.name, str) else None
+        self.requires_python = self.requires_python if isinstance(self.requires_python, str) else None
+        for rows in (self.dependencies, self.build_requires, self.tox, self.ci, self.ci_extras, *self.extras.values(), *self.groups.values()):
+            rows[:] = [row for row in rows if isinstance(row, str)]
+
     def note(self, key: str, tree: Tree, file: str, needle: str) -> None:
         """Remember where a key stands."""
         self.origins.setdefault(key, (file, line_of(tree.text(file) or "", needle)))
@@ -75,6 +82,7 @@ def read_metadata(tree: Tree) -> Metadata:
                 found.faults.append(f"{path}: {error}")
             break
     _workflows(found, tree)
+    found.keep_strings()
     return found
 
 

@@ -27,7 +27,7 @@ def is_test_file(path: str) -> bool:
     return bool(TEST_FILE.match(posixpath.basename(path)))
 
 
-def test_folders(paths: Iterable[str]) -> frozenset[str]:
+def folders_of_tests(paths: Iterable[str]) -> frozenset[str]:
     """Folders that hold tests: named so, and either at the root or with a test file somewhere below.
 
     (A package's own `testing` or `test` folder of helpers, like django/test, is source.)
@@ -38,9 +38,7 @@ def test_folders(paths: Iterable[str]) -> frozenset[str]:
         parts = path.split("/")[:-1]
         for depth, name in enumerate(parts):
             folder = "/".join(parts[:depth + 1])
-            if name.lower() in TEST_FOLDERS and (depth == 0 or is_test_file(path)):
-                folders.add(folder)
-            elif depth == 0 and name.lower() == "testing" and is_test_file(path):
+            if (name.lower() in TEST_FOLDERS and (depth == 0 or is_test_file(path))) or (depth == 0 and name.lower() == "testing" and is_test_file(path)):
                 folders.add(folder)
     return frozenset(folders)
 

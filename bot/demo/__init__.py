@@ -1,0 +1,1 @@
+"""A sample repository and the acts of `dualgate demo`."""

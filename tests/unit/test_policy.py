@@ -1,0 +1,27 @@
+"""dualgate.yml."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.errors import BadInput
+from bot.policy import read_policy
+from sandbox.limits import Limits
+
+
+def test_limits_are_laid_over_the_defaults() -> None:
+    limits = read_policy("limits: {suite_s: 60, memory_mb: 512}").limits.over(Limits())
+    assert (limits.suite_s, limits.memory_mb, limits.pids) == (60, 512, Limits().pids)
+
+
+def test_an_empty_file_is_the_default() -> None:
+    assert read_policy("") == read_policy("{}")
+
+
+@pytest.mark.parametrize(("text", "where"), [
+    ("limits:\n  suite_s: soon\n", "f.yml:2:3: limits.suite_s"), ("limts: {}\n", "f.yml:1:1: limts"), ("a: [\n", "f.yml:2:1"),
+    ("limits:\n  pids: 1\n", "f.yml:2:3: limits.pids"), ("- x\n", "f.yml:1:1"),
+])
+def test_a_fault_has_file_line_and_column(text: str, where: str) -> None:
+    with pytest.raises(BadInput, match=where.replace(".", r"\.").replace("[", r"\[")):
+        read_policy(text, "f.yml")
