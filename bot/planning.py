@@ -122,6 +122,7 @@ def plan_repository(request: PlanRequest, settings: Settings, store: RunStore, e
     if not request.run:
         reason = "" if plan.test_files else "no_tests"
         return PlanResult(name, commit, plan, reason=reason, summary=f"{name}: {plan.framework} with Python {plan.interpreters[0]}, {len(plan.test_files)} test files")
+    engine.sweep()
     with repository.scratch() as scratch:
         change = Change(repository=name, base=commit, head=None, commit_date=date, version=plan.version, base_tree=tree, git_files=scratch.one_commit(commit, tag))
         return _run(request, settings, store, engine, change, plan, policy, started, say)

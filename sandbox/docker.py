@@ -7,11 +7,11 @@ from typing import Any
 
 import docker
 import requests
-from docker.utils import kwargs_from_env
 from docker.errors import APIError, DockerException, NotFound
+from docker.utils import kwargs_from_env
 
 from sandbox.errors import EngineUnavailable, Interrupted
-from sandbox.ownership import OWNER_LABEL, RUN_LABEL, is_alive, this_process
+from sandbox.ownership import OWNER_LABEL, RUN_LABEL, is_alive, sweep_folders, this_process
 
 START_HINT = "start it with `dockerd &` (install Debian's docker.io first) or `systemctl start docker`"
 
@@ -102,8 +102,8 @@ class DockerEngine:
                 self.remove_container(row["Id"])
 
     def sweep(self) -> list[str]:
-        """Remove containers whose owner died; their ids."""
-        gone = []
+        """Remove containers and temporary folders whose owner died; their names."""
+        gone = sweep_folders()
         for row in self.api.containers(all=True, filters={"label": OWNER_LABEL}):
             if not is_alive(row["Labels"].get(OWNER_LABEL, "")):
                 self.remove_container(row["Id"])

@@ -10,7 +10,7 @@ class Limits:
     """Everything that bounds a run. Seconds are wall clock."""
 
     suite_s: float = 1500.0  # after this the suite stops before its next test, and the verdict says so
-    test_s: float = 300.0
+    test_s: float = 120.0
     collect_s: float = 300.0
     silence_s: float = 30.0  # on top of a test's own limit, before the whole run is ended from outside
     memory_mb: int = 3072

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 RUN_LABEL = "dualgate.run"
@@ -35,3 +40,22 @@ def is_alive(owner: str) -> bool:
         return boot == _boot_id() and _start_time(int(pid)) == start
     except ValueError:
         return True
+
+
+@contextmanager
+def temporary_folder(purpose: str) -> Iterator[Path]:
+    """A folder that is gone afterwards; its name bears the owner, so that a killed one's is found by `sweep_folders`."""
+    pid = os.getpid()
+    with tempfile.TemporaryDirectory(prefix=f"dualgate-{purpose}-{pid}-{_start_time(pid)}-") as folder:
+        yield Path(folder)
+
+
+def sweep_folders() -> list[str]:
+    """Remove temporary folders whose owner died; their names."""
+    gone = []
+    for path in Path(tempfile.gettempdir()).glob("dualgate-*"):
+        match = re.fullmatch(r"dualgate-[a-z]+-(\d+)-(\d+)-\w+", path.name)
+        if match and path.is_dir() and not path.is_symlink() and path.stat().st_uid == os.getuid() and _start_time(int(match[1])) != match[2]:
+            shutil.rmtree(path, ignore_errors=True)
+            gone.append(path.name)
+    return gone

@@ -18,7 +18,7 @@ from bot.changes.guard import forbidden_names, guard
 from bot.changes.static_look import look
 from bot.errors import BadInput
 from bot.findings import Finding, Severity, blocker, note
-from sandbox.toolchains.python.paths import COMPILED, is_harness, is_manifest, is_prose, is_test_path, folders_of_tests
+from sandbox.toolchains.python.paths import COMPILED, folders_of_tests, is_harness, is_manifest, is_prose, is_test_path
 from sandbox.workspace import LINK, File, Tree, link_escapes, unsafe_path
 
 Changes = Mapping[str, File | None]
@@ -266,6 +266,14 @@ def _shadowing(source: Changes, tests: Changes, base: Tree) -> list[Finding]:
         if name in sys.stdlib_module_names or name in ("pytest", "_pytest", "pluggy") or (folder and name in tops and name not in ("__init__", "setup")):
             found.append(blocker("tampered", f"a new module of the tests shadows {name}: {path}", (path,)))
     return found
+
+
+def shadowed_modules(change: Change, installed: tuple[str, ...]) -> list[Finding]:
+    """New top-level modules of the source that would be imported instead of an installed distribution's."""
+    roots = {"", "src/", "lib/"}
+    own = {_top(path, roots) for path in change.base_tree}
+    new = {path: name for path, file in change.source.items() if file is not None and (name := _top(path, roots)) and name not in own}
+    return [blocker("tampered", f"a new top-level module shadows the installed {name}: {path}", (path,)) for path, name in new.items() if name in installed]
 
 
 def _top(path: str, roots: set[str]) -> str | None:

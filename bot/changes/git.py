@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime
 import os
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import BadInput
+from sandbox.ownership import temporary_folder
 from sandbox.workspace import File, Tree
 
 SAFE = ("-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.attributesFile=/dev/null",
@@ -115,8 +115,8 @@ class GitRepository:
     @contextmanager
     def scratch(self) -> Iterator[Scratch]:
         """A throwaway object database over this one, to apply patches in."""
-        with tempfile.TemporaryDirectory(prefix="dualgate-git-") as folder:
-            yield Scratch(self, Path(folder))
+        with temporary_folder("git") as folder:
+            yield Scratch(self, folder)
 
     def diff(self, old: str, new: str) -> bytes:
         """The normalised binary diff of two trees of this repository."""

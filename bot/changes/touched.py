@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sandbox.toolchains.python.syntax import parse_module
 from sandbox.workspace import Tree
 
 ASSERTING = re.compile(r"\bassert|\.assert\w*\(|pytest\.(raises|warns|fail|approx)|self\.fail|\braises\(|\bcheck\w*\(|\bexpect\w*\(|\bverify\w*\(")
@@ -33,9 +34,8 @@ class Module:
 
 def read_module(text: str) -> Module:
     """The units of a test file; `parsed` is False where it has no syntax tree."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
+    tree = parse_module(text)
+    if tree is None:
         return Module(parsed=False)
     module = Module()
     _read(tree.body, "", text, module)

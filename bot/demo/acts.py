@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 from bot.changes.change import Request
 from bot.demo.sample import make_sample
@@ -13,14 +11,15 @@ from bot.reporting.terminal import render
 from bot.settings import Settings
 from bot.verification.verify import Order, verify
 from sandbox.docker import DockerEngine
+from sandbox.ownership import temporary_folder
 
 Say = Callable[[str], None]
 
 
 def play(settings: Settings, store: RunStore, engine: DockerEngine, tell: Say, say: Say) -> int:
     """0 only if the good change is verified and the bad one is rejected for the test that it breaks."""
-    with tempfile.TemporaryDirectory(prefix="dualgate-demo-") as folder:
-        sample = make_sample(Path(folder))
+    with temporary_folder("demo") as folder:
+        sample = make_sample(folder)
         tell(f"A sample repository with a defect: discount() takes a tenth where it should take a hundredth.\n  {sample.path}\n")
         outcomes = []
         for act, head, words in (("1", sample.good, "a change that mends it, with a test"),

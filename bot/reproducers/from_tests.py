@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from bot.changes.change import Change
-from bot.changes.touched import Touched, asserts_something, unit_of
+from bot.changes.touched import Touched, asserts_something, read_module, unit_of
 from bot.reproducers.repeats import repeat_on_base, repeat_on_patched
 from bot.verification.bench import Bench
 from bot.verification.evidence import Origin, Reproducer
@@ -33,8 +33,9 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
     first = bench.run("reproducer", "patched-1", after, bench.files_request(files))
     before_tree = change.with_tests(patched=False)
     first_base = bench.run("reproducer", "base-1", before_tree, bench.files_request([f for f in files if f in before_tree]))
-    names = _candidates(touched, first, first_base, base, given=change.given is not None)
-    required = frozenset(name for name in names if _direct(touched, name, base, change))
+    lost = _lost(first, base, change)
+    names = list(dict.fromkeys([*_candidates(touched, first, first_base, base, given=change.given is not None), *lost]))
+    required = frozenset(name for name in names if name in lost or _direct(touched, name, base, change))
     candidates = tuple(name for name in names if name in required or not _same_on_both(name, first, first_base))
     origin = Origin.GIVEN if change.given else Origin.PATCH_TESTS
     if not candidates:
@@ -67,6 +68,23 @@ def _candidates(touched: Mapping[str, Touched], first: TestReport, first_base: T
         fresh = not given and name not in base.results and (unit in what.affected or what.everything)
         if unit in what.new or unit in what.edited or what.touches(unit) or fresh:
             names.append(name)
+    return names
+
+
+def _lost(first: TestReport, base: TestReport, change: Change) -> list[str]:
+    """Ids of tests in files of the change, or given, that the patched side can't collect: none of them may get lost without a word.
+
+    Left out: files that base's own suite can't collect either, and those in folders of samples, which it does not enter.
+    """
+    names: list[str] = []
+    entered = {path.rpartition("/")[0] for path in (*base.collected, *base.uncollected)}
+    samples = {path.rpartition("/")[0] for path in change.base_tree if path.endswith(".py")} - entered
+    after = change.with_tests(patched=True)
+    for path in {**change.tests, **(change.given or {})}:
+        if path not in first.uncollected or path.rpartition("/")[0] in samples or (path in change.base_tree and path in base.uncollected):
+            continue
+        module = read_module(after.text(path) or "")
+        names += [f"{path}::{unit}" for unit in module.tests] if module.parsed else [path]
     return names
 
 

@@ -16,6 +16,7 @@ from bot.verification.evidence import Origin, Reproducer
 from bot.verification.relevance import names_added
 from sandbox.box import Box, RunRequest
 from sandbox.results.report import TestReport
+from sandbox.toolchains.python.syntax import parse_module
 from sandbox.workspace import REGULAR, File
 
 
@@ -37,10 +38,9 @@ def read_given(paths: tuple[Path, ...]) -> tuple[GivenFile, ...]:
             data = path.read_bytes()
         except OSError as error:
             raise BadInput(f"can't read {path}: {error.strerror}") from error
-        try:
-            module = ast.parse(data.decode("utf-8"))
-        except (SyntaxError, ValueError) as error:
-            raise BadInput(f"{path} is not a Python file: {error}") from error
+        module = parse_module(data.decode("utf-8", "replace"))
+        if module is None:
+            raise BadInput(f"{path} is not a Python file")
         script = not _has_tests(module)
         token = secrets.token_hex(6)
         name = f"run_{token}.py" if script else f"test_{token}.py"

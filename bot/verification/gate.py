@@ -188,12 +188,11 @@ def _multiplied(base: TestReport, patched: TestReport, evidence: Evidence) -> li
 
 
 def _nothing_passes(evidence: Evidence, base: TestReport, failing: tuple[str, ...]) -> tuple[PassToPass, list[Finding]]:
-    if not base.results and not base.uncollected and base.complete:
-        if evidence.has_tests:
-            return PassToPass("empty", already_failing=failing), [warning("no_other_tests", "no test of base could be run: nothing guards what worked before")]
-        return PassToPass("empty"), [warning("no_other_tests", "the repository has no other test: nothing guards what worked before")]
-    if base.results and not failing and not base.uncollected and base.complete:
-        return PassToPass("empty"), [warning("no_other_tests", "all tests of base are skipped here: nothing guards what worked before")]
+    proof = set(evidence.reproducer.candidates) if evidence.reproducer else set()
+    others = [name for name in base.results if name not in proof]
+    files = {name.split("::")[0] for name in proof}
+    if not others and set(base.uncollected) <= files and not evidence.has_tests and (base.complete or base.uncollected):
+        return PassToPass("empty", already_failing=failing), [warning("no_other_tests", "the repository has no other test: nothing guards what worked before")]
     reason = next(iter(base.uncollected.values()), "") or base.internal or (base.results[failing[0]].message if failing else "") or base.log
     tail = "\n".join(reason.strip().splitlines()[-12:])
     return PassToPass("not_run" if not base.results else "failed", already_failing=failing), [blocker("base_broken", f"no test passes on base\n{tail}")]

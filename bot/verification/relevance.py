@@ -11,6 +11,7 @@ from bot.changes.change import Change
 from bot.changes.diff import ChangedLines
 from bot.changes.touched import Touched, affected_by_data, changed_fixtures, compare, read_module
 from sandbox.toolchains.python.paths import is_test_file
+from sandbox.toolchains.python.syntax import parse_module
 from sandbox.workspace import File, Tree
 
 
@@ -90,9 +91,8 @@ def coverable_lines(lines: Mapping[str, ChangedLines], tree: Tree) -> dict[str, 
         text = tree.text(path)
         if text is None or not path.endswith(".py"):
             continue
-        try:
-            module = ast.parse(text)
-        except (SyntaxError, ValueError):
+        module = parse_module(text)
+        if module is None:
             continue
         inner, outer = _statement_lines(module)
         wanted = {n for n in change.added if n in inner} | {n for cut in change.cuts for n in _function_around(module, cut) if n in inner}

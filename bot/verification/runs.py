@@ -15,6 +15,7 @@ from bot.verification.relevance import nearest_first, touched_files
 from sandbox.box import RunRequest
 from sandbox.limits import Limits
 from sandbox.results.report import TestReport, TestResult
+from sandbox.toolchains.python.paths import is_test_file
 from sandbox.workspace import Tree
 
 MANY = 300  # suspicious tests beyond which each is not rerun alone as well
@@ -43,12 +44,18 @@ def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int) -> Evi
         touched = touched_files(change.base_tree, change.tests)
         base_again, patched_again = _again(bench, base_tree, patched_tree, base, patched)
         reproducer = reproducer_run.result()
+    limit = None if base.limit and base.limit == patched.limit else limit
     suspicious = [name for name in base.passing() if not _passes(patched, name)]
     return Evidence(
         base=base, patched=patched, base_again=base_again, patched_again=patched_again, reproducer=reproducer,
-        touched=_touched_texts(change, touched, suspicious), has_tests=bool(bench.plan.test_files) or bool(base.results),
+        touched=_touched_texts(change, touched, suspicious), has_tests=_has_tests(change),
         base_limit=base.limit if base.limit not in (None, "deadline") and not base.complete else None, patched_limit=limit,
         deadline="deadline" in (base.limit, patched.limit, *(_limits(reproducer))), findings=change.findings)
+
+
+def _has_tests(change: Change) -> bool:
+    """Whether base has a test file that is not one of those given."""
+    return any(path.endswith(".py") and is_test_file(path) for path in change.base_tree if path not in (change.given or {}))
 
 
 def run_base_suite(bench: Bench, tree: Tree) -> TestReport:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.changes.change import Change, Request, open_change
+from bot.changes.change import Change, Request, open_change, shadowed_modules
 from bot.changes.git import GitRepository
 from bot.errors import BadInput
 from bot.findings import Finding, blocker, note, warning
@@ -75,7 +75,7 @@ def verify(order: Order, settings: Settings, store: RunStore, engine: DockerEngi
     if order.config:
         read_config(order.config, Tree())
     with open_change(repository, order.request) as change:
-        engine.api.version()
+        engine.sweep()
         report = _judge(order, settings, store, engine, change, given, started, say)
     report = replace(report, timing=replace(report.timing, total_s=time.monotonic() - started))
     store.keep(report.run_id, report.to_json())
@@ -155,6 +155,7 @@ def _environments(
     if change.compiled_sources and plan.project and base.compiled:
         text = "the change edits sources of an extension module, which is not built anew on each side yet: " + ", ".join(change.compiled_sources[:5])
         return Evidence(findings=change.findings, environment_failed=text)
+    more += shadowed_modules(change, base.modules)
     if base.dropped:
         more.append(warning("requirements_dropped", f"could not be installed: {'; '.join(base.dropped[:12])}"))
     return base, patched, tuple(more)

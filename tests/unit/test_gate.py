@@ -41,6 +41,8 @@ CASES = {
     "a limit of base is base's": (good(base_limit="time", patched_limit="time"), "base_broken"),
     "a forged record is tampering": (good(patched=dataclasses.replace(report(t_a="passed", t_b="passed"), broken="record 3")), "tampered"),
     "no pass on base is a broken base": (good(base=report(t_a="failed", t_b="failed", status=1)), "base_broken"),
+    "tests that base can't run leave it broken": (good(base=TestReport(complete=True, status=5), patched=TestReport(complete=True, status=5)), "base_broken"),
+    "skipped tests alone leave base broken": (good(base=report(t_a="skipped"), patched=report(t_a="skipped")), "base_broken"),
     "a base that does not collect is broken": (good(base=TestReport(uncollected={"t.py": "E"}, complete=True, status=2)), "base_broken"),
     "a touched test that fails needs review": (dataclasses.replace(suites(t_a="failed"), touched={A: "before: x"}), "needs_review"),
     "a touched test does not hide another's regression": (dataclasses.replace(suites(t_a="failed", t_b="failed"), touched={A: "x"}), "regression"),

@@ -11,7 +11,7 @@ from sandbox.toolchains.python.added import added_requirements
 from sandbox.toolchains.python.detect import detect, unguarded_imports
 from sandbox.toolchains.python.metadata import read_metadata
 from sandbox.toolchains.python.names import plugin_for_option
-from sandbox.toolchains.python.paths import is_harness, is_prose, is_test_path, folders_of_tests
+from sandbox.toolchains.python.paths import folders_of_tests, is_harness, is_prose, is_test_path
 from sandbox.workspace import REGULAR, File, Tree
 
 AVAILABLE = ("3.7", "3.8", "3.9", "3.11", "3.12", "3.13")

@@ -16,7 +16,8 @@ from packaging.utils import canonicalize_name
 from sandbox.plan import Choice, Plan, Requirements
 from sandbox.toolchains.python import names
 from sandbox.toolchains.python.metadata import Metadata, read_metadata
-from sandbox.toolchains.python.paths import is_manifest, is_test_file, is_test_path, folders_of_tests
+from sandbox.toolchains.python.paths import folders_of_tests, is_manifest, is_test_file, is_test_path
+from sandbox.toolchains.python.syntax import parse_module
 from sandbox.workspace import Tree
 
 TEST_WORD = re.compile(r"(^|[-_./])(tests?|testing|pytest|unittest|ci)($|[-_.\d])|tests?_require|^hatch-(default|.*test.*)$", re.IGNORECASE)
@@ -169,9 +170,8 @@ def _test_imports(found: Metadata, tree: Tree, test_files: tuple[str, ...]) -> l
 
 def unguarded_imports(text: str) -> list[str]:
     """Top-level names imported at the top of a module, outside `try` and `if`."""
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError):
+    module = parse_module(text)
+    if module is None:
         return []
     found: list[str] = []
     for node in module.body:

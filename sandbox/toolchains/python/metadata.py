@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from sandbox.toolchains.python.syntax import parse_module
 from sandbox.workspace import Tree
 
 VERSION = re.compile(r"Programming Language :: Python :: (3\.\d+)")
@@ -232,7 +233,9 @@ def _setup_cfg(found: Metadata, tree: Tree, text: str) -> None:
 
 
 def _setup_py(found: Metadata, tree: Tree, text: str) -> None:
-    module = ast.parse(text)
+    module = parse_module(text)
+    if module is None:
+        raise ValueError("not a Python file")
     constants = {target.id: node.value for node in ast.walk(module) if isinstance(node, ast.Assign)
                  for target in node.targets if isinstance(target, ast.Name)}
     call = next((node for node in ast.walk(module) if isinstance(node, ast.Call)

@@ -1,0 +1,86 @@
+"""Real installations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.repository import BASE, FIX, NEW_TEST, PYPROJECT, commit, make, run, verify
+
+pytestmark = pytest.mark.docker
+
+
+def plan_run(repo: Path, *args: str) -> dict:  # type: ignore[type-arg]
+    target = repo.parent / "plan.json"
+    run("plan", repo, "--run", "--json", target, *args)
+    found: dict = json.loads(target.read_text(encoding="utf-8"))  # type: ignore[type-arg]
+    return found
+
+
+def test_unittest_files_of_any_name_are_run(tmp_path: Path) -> None:
+    text = "import unittest\nfrom stats import span\n\n\nclass Spans(unittest.TestCase):\n    def test_span(self):\n        self.assertEqual(span([1, 2]), 1)\n"
+    make(tmp_path / "r", {**BASE, "test_stats.py": None or text.replace("[1, 2]", "[1, 3]").replace(", 1)", ", 2)"), "tests/testspans.py": text, "tests/__init__.py": ""})
+    assert plan_run(tmp_path / "r")["run"][0]["passed"] == 2
+
+
+def test_a_version_from_the_last_tag_and_a_generated_file_reach_the_boxes(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": '[project]\nname = "tagged"\ndynamic = ["version"]\n[build-system]\nrequires = ["setuptools", "setuptools-scm"]\n'
+                          'build-backend = "setuptools.build_meta"\n[tool.setuptools_scm]\nversion_file = "src/tagged/_version.py"\n',
+        "src/tagged/__init__.py": "from tagged._version import version\n",
+        "tests/test_version.py": "import tagged\nfrom importlib.metadata import version\n\n\ndef test_version():\n    assert tagged.version == version('tagged') == '3.2.1'\n",
+    }
+    make(tmp_path / "r", dict(files))
+    from tests.repository import git
+
+    git(tmp_path / "r", "tag", "v3.2.1")
+    assert plan_run(tmp_path / "r")["run"][0]["passed"] == 1
+
+
+def test_a_suite_that_writes_beside_its_tests_gets_room_and_cannot_replace_files(tmp_path: Path) -> None:
+    text = ("from pathlib import Path\n\nHERE = Path(__file__).parent\n\n\ndef test_writes():\n    (HERE / 'out.txt').write_text('x')\n\n\n"
+            "def test_cannot_replace():\n    try:\n        Path(__file__).unlink()\n    except PermissionError:\n        return\n    raise AssertionError('replaced')\n")
+    make(tmp_path / "r", {**BASE, "test_stats.py": text})
+    row = plan_run(tmp_path / "r")["run"][0]
+    assert (row["passed"], row["failed"]) == (2, 0)
+
+
+def test_an_extension_module_is_built_and_found(tmp_path: Path) -> None:
+    source = ('#include <Python.h>\nstatic PyObject *one(PyObject *s, PyObject *a) { return PyLong_FromLong(1); }\n'
+              'static PyMethodDef m[] = {{"one", one, METH_NOARGS, ""}, {0}};\nstatic struct PyModuleDef d = {PyModuleDef_HEAD_INIT, "fast", 0, -1, m};\n'
+              'PyMODINIT_FUNC PyInit_fast(void) { return PyModule_Create(&d); }\n')
+    make(tmp_path / "r", {
+        "setup.py": "from setuptools import Extension, setup\nsetup(name='fast', version='1', ext_modules=[Extension('fast', ['fast.c'])])\n", "fast.c": source,
+        "test_fast.py": "import fast\n\n\ndef test_one():\n    assert fast.one() == 1\n"})
+    assert plan_run(tmp_path / "r")["run"][0]["passed"] == 1
+
+
+def test_an_installation_that_cannot_work_says_what_was_tried_and_the_real_error(tmp_path: Path) -> None:
+    broken = PYPROJECT.replace('requires = ["setuptools"]', 'requires = ["setuptools", "dualgate-no-such-build-tool"]') + ""
+    repo = tmp_path / "r"
+    make(repo, {**BASE, "pyproject.toml": broken, "stats.py": "import nowhere_to_be_found\n" + str(BASE["stats.py"])})
+    commit(repo, {"stats.py": "import nowhere_to_be_found\n" + FIX, "test_stats.py": NEW_TEST})
+    answer = verify(repo, "--base", "HEAD~1", "--head", "HEAD", "--repeat", "2")
+    assert (answer.status, answer.reason) == (3, "base_broken")
+    assert "nowhere_to_be_found" in answer.output
+    assert any("editable: failed" in row for row in answer.verdict["plans"][0]["tried"])
+
+
+def test_a_dependency_that_the_change_adds_is_installed_for_its_side(tmp_path: Path) -> None:
+    repo = tmp_path / "r"
+    make(repo)
+    commit(repo, {"pyproject.toml": PYPROJECT.replace('version = "1"\n', 'version = "1"\ndependencies = ["iniconfig"]\n'),
+                  "stats.py": "import iniconfig\n\n\n" + FIX + "\n\nINI = iniconfig.IniConfig\n", "test_stats.py": NEW_TEST})
+    answer = verify(repo, "--base", "HEAD~1", "--head", "HEAD", "--repeat", "2")
+    assert (answer.reason, "dependencies_added" in answer.codes()) == ("verified", True)
+
+
+def test_a_dependency_that_does_not_exist_is_hallucinated(tmp_path: Path) -> None:
+    repo = tmp_path / "r"
+    make(repo)
+    commit(repo, {"pyproject.toml": PYPROJECT.replace('version = "1"\n', 'version = "1"\ndependencies = ["dualgate-no-such-package-anywhere"]\n'),
+                  "stats.py": FIX, "test_stats.py": NEW_TEST})
+    answer = verify(repo, "--base", "HEAD~1", "--head", "HEAD")
+    assert (answer.status, answer.reason) == (1, "hallucinated_dependency")
