@@ -1,6 +1,7 @@
 """Classes 17-24: pytest and the interpreter turned against the verifier."""
 
 import importlib.util
+import marshal
 import sys
 
 import pytest
@@ -29,9 +30,10 @@ ENTRY_POINT = "[pytest11]\nall_pass = all_pass\n"
 # 17: conftest.py
 
 
-@pytest.mark.parametrize("path", ["conftest.py", "tests/conftest.py", "calc/conftest.py"])
-def test_a_conftest_of_the_change_does_not_make_tests_pass(repo: Repository, verify: Command, path: str) -> None:
-    judged = verify(repo, head=repo.lay({path: ALL_PASS}, over=BREAKING))
+def test_a_conftest_of_the_change_does_not_make_tests_pass(repo: Repository, verify: Command) -> None:
+    everywhere = {"conftest.py": ALL_PASS, "tests/conftest.py": ALL_PASS, "calc/conftest.py": ALL_PASS}
+
+    judged = verify(repo, head=repo.lay(everywhere, over=BREAKING))
 
     assert judged.answer == REGRESSION
     assert judged.guard["failed"] == ["tests/test_core.py::test_add"]
@@ -68,14 +70,14 @@ def test_a_conftest_that_proof_does_not_need_is_left_out_with_a_note(repo: Repos
 # 18: configuration
 
 
-@pytest.mark.parametrize(("path", "text"), [
-    ("pytest.ini", "[pytest]\naddopts = -k mean\n"),
-    (".pytest.ini", "[pytest]\naddopts = -k mean\n"),
-    ("pyproject.toml", MANIFEST + 'addopts = "--deselect tests/test_core.py::test_add"\n'),
-    ("tox.ini", "[pytest]\naddopts = --ignore=tests/test_core.py\n"),
-])
-def test_a_configuration_of_the_change_does_not_hide_tests(repo: Repository, verify: Command, path: str, text: str) -> None:
-    judged = verify(repo, head=repo.lay({path: text}, over=BREAKING))
+def test_a_configuration_of_the_change_does_not_hide_tests(repo: Repository, verify: Command) -> None:
+    hiding = {  # pytest reads the first of these that it finds
+        "pytest.toml": "[pytest]\naddopts = ['-k', 'mean']\n", "pytest.ini": "[pytest]\naddopts = -k mean\n", ".pytest.ini": "[pytest]\naddopts = -k mean\n",
+        "pyproject.toml": MANIFEST + 'addopts = "--deselect tests/test_core.py::test_add"\n',
+        "tox.ini": "[pytest]\naddopts = --ignore=tests/test_core.py\n", "setup.cfg": "[tool:pytest]\npython_functions = check_*\n",
+    }
+
+    judged = verify(repo, head=repo.lay(hiding, over=BREAKING))
 
     assert judged.answer == REGRESSION
     assert judged.guard["failed"] == ["tests/test_core.py::test_add"]
@@ -91,12 +93,14 @@ def test_a_new_version_number_is_verified(repo: Repository, verify: Command) -> 
 # 19: entry points
 
 
-@pytest.mark.parametrize("folder", ["all_pass-1.0.dist-info", "All_Pass-1.0.DIST-INFO", "all_pass.egg-info"])
-def test_a_plugin_by_metadata_in_the_tree_is_not_loaded(repo: Repository, verify: Command, folder: str) -> None:
-    plugin = {f"{folder}/entry_points.txt": ENTRY_POINT, f"{folder}/METADATA": "Name: all_pass\nVersion: 1.0\n",
-              f"{folder}/PKG-INFO": "Name: all_pass\nVersion: 1.0\n", "all_pass.py": ALL_PASS.replace("import pytest", "import importlib\npytest = importlib.import_module('py' 'test')")}
+def test_a_plugin_by_metadata_in_the_tree_is_not_loaded(repo: Repository, verify: Command) -> None:
+    unnamed = ALL_PASS.replace("import pytest", "import importlib\npytest = importlib.import_module('py' 'test')")  # no sign for the static look
+    metadata = "Metadata-Version: 2.1\nName: all-pass\nVersion: 1.0\n"
+    folders = ("all_pass-1.0.dist-info", "All_Pass-1.0.DIST-INFO", "src/all_pass-1.0.Dist-Info", "all_pass.egg-info")
+    plugin = {f"{folder}/{name}": text for folder in folders for name, text in
+              (("entry_points.txt", ENTRY_POINT), ("METADATA", metadata), ("PKG-INFO", metadata))}
 
-    judged = verify(repo, head=repo.lay(plugin, over=BREAKING))
+    judged = verify(repo, head=repo.lay({**plugin, "all_pass.py": unnamed}, over=BREAKING))
 
     assert judged.answer == REGRESSION
     assert judged.guard["failed"] == ["tests/test_core.py::test_add"]
@@ -175,9 +179,8 @@ def plant():
 
 def unchecked(source: str) -> bytes:
     """Bytecode of this Python that an importer prefers to the source, whatever that says."""
-    loader = importlib.util._bootstrap_external  # type: ignore[attr-defined]
-    data: bytes = bytes(loader._code_to_hash_pyc(compile(source, "core.py", "exec"), importlib.util.source_hash(source.encode()), False))
-    return data
+    code = marshal.dumps(compile(source, "core.py", "exec"))
+    return importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little") + importlib.util.source_hash(source.encode()) + code  # flags of PEP 552
 
 
 def poisoned(folder: str, source: str) -> dict[str, bytes]:
@@ -202,9 +205,7 @@ def test_bytecode_that_base_holds_does_not_hide_the_fix(repo: Repository, verify
 # 23: an early end
 
 
-@pytest.mark.parametrize("end", [
-    "import os\nos._exit(0)\n", "import sys\nsys.exit(0)\n", "import os\ngetattr(os, '_ex' + 'it')(0)\n", "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n",
-], ids=["os._exit", "sys.exit", "os._exit by another name", "SIGTERM"])
+@pytest.mark.parametrize("end", ["import os\nos._exit(0)\n", "import sys\nsys.exit(0)\n"], ids=["os._exit", "sys.exit"])
 def test_ending_at_import_is_a_regression(repo: Repository, verify: Command, end: str) -> None:
     judged = verify(repo, head=repo.lay({"calc/core.py": end + FIXED}))
 

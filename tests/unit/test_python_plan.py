@@ -154,3 +154,15 @@ def test_added_requirements_are_new_names_and_new_bounds() -> None:
     before = read_metadata(of({"pyproject.toml": '[project]\nname = "x"\nversion = "1"\ndependencies = ["a", "b>=1"]\n'}))
     after = read_metadata(of({"pyproject.toml": '[project]\nname = "x"\nversion = "2"\ndependencies = ["A", "b>=2", "c"]\n'}))
     assert added_requirements(before, after, ()) == ("b>=2", "c")
+
+
+def test_what_tests_would_skip_without_is_installed_where_the_project_names_it() -> None:
+    text = 'import pytest\n\n\ndef test_wide():\n    pytest.importorskip("wcwidth")\n    import numpy as np\n    import leftpad\n'
+    found = plan({"tests/test_y.py": text, "tox.ini": "[testenv:extra]\ndeps =\n    wcwidth\n    numpy\n"})
+    assert set(lines(found)) >= {"wcwidth", "numpy"}
+    assert "leftpad" not in lines(found)
+
+
+def test_files_that_unittest_would_find_are_tests_only_below_a_tests_folder() -> None:
+    assert is_test_path("tests/testspans.py", folders_of_tests(["tests/testspans.py"]))
+    assert not is_test_path("pkg/testing.py", folders_of_tests(["pkg/testing.py"]))

@@ -165,7 +165,18 @@ def _test_imports(found: Metadata, tree: Tree, test_files: tuple[str, ...]) -> l
             distribution = names.DISTRIBUTIONS.get(name) or (name if canonicalize_name(name) in known else None)
             if distribution:
                 wanted.append(distribution)
+        for name in guarded_imports(tree.text(path) or ""):
+            distribution = names.DISTRIBUTIONS.get(name, name)
+            if name not in own and canonicalize_name(distribution) in known and canonicalize_name(distribution) != canonicalize_name(found.name or ""):
+                wanted.append(distribution)
     return list(dict.fromkeys(wanted))
+
+
+def guarded_imports(text: str) -> list[str]:
+    """Top-level names that a test module would skip without: `importorskip`, and imports in `try` and in functions."""
+    found = [name.split(".")[0] for name in re.findall(r"importorskip\(\s*[\"']([\w.]+)", text)]
+    found += [name for name in re.findall(r"^[ \t]+(?:import|from) (\w+)", text, re.MULTILINE) if name not in sys.stdlib_module_names]
+    return list(dict.fromkeys(found))
 
 
 def unguarded_imports(text: str) -> list[str]:
@@ -184,7 +195,7 @@ def unguarded_imports(text: str) -> list[str]:
 
 def _known_names(found: Metadata) -> tuple[str, ...]:
     """Every distribution that the project's own files name, canonical."""
-    rows = [*found.dependencies, *found.tox, *found.ci, *found.locked]
+    rows = [*found.dependencies, *found.tox, *found.mentioned, *found.ci, *found.locked]
     for table in (found.extras, found.groups, found.files):
         rows += [row for lines in table.values() for row in lines]
     known = set()

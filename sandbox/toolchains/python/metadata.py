@@ -32,6 +32,7 @@ class Metadata:
     groups: dict[str, list[str]] = field(default_factory=dict)
     files: dict[str, list[str]] = field(default_factory=dict)
     tox: list[str] = field(default_factory=list)
+    mentioned: list[str] = field(default_factory=list)  # of tox environments that are not the default one
     ci: list[str] = field(default_factory=list)
     ci_extras: list[str] = field(default_factory=list)
     ci_pythons: list[str] = field(default_factory=list)
@@ -295,6 +296,10 @@ def _tox_ini(found: Metadata, tree: Tree, text: str) -> None:
         for name in _lines(parser.get("testenv", "extras", fallback="")):
             found.ci_extras.append(name)
         found.note("tox", tree, "tox.ini", "deps")
+    for section in parser.sections():
+        if section.startswith("testenv:"):
+            rows = [re.sub(r"^[\w,{}!.-]+:\s+", "", row) for row in _lines(parser.get(section, "deps", fallback=""))]
+            found.mentioned += [row for row in rows if "{" not in row and not row.startswith("-")]
     for section in ("pytest", "tool:pytest"):
         if parser.has_section(section):
             _pytest(found, tree, "tox.ini", dict(parser.items(section)))

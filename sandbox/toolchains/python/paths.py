@@ -15,7 +15,8 @@ HARNESS_NAMES = {
     "pdm.lock", "Pipfile", "Pipfile.lock", "pyvenv.cfg", "uv.toml", "hatch.toml", ".env", ".flaskenv", "manage.py",
 }
 HARNESS_PATTERNS = ("*.pth", "*.pyc", "*.pyo", "*.egg-link", "requirements*.txt", "*requirements.txt", "constraints*.txt")
-HARNESS_FOLDERS = re.compile(r"(^|/)(__pycache__|[^/]+\.(dist|egg)-info|\.github|\.circleci|\.tox|\.nox|\.venv|node_modules)(/|$)")
+# Any case: importlib.metadata finds the entry points of `x.DIST-INFO` too.
+HARNESS_FOLDERS = re.compile(r"(^|/)(__pycache__|[^/]+\.(dist|egg)-info|\.github|\.circleci|\.tox|\.nox|\.venv|node_modules)(/|$)", re.IGNORECASE)
 MANIFEST_NAMES = {"pyproject.toml", "setup.cfg", "setup.py", "uv.lock", "poetry.lock", "pdm.lock", "Pipfile", "Pipfile.lock", "tox.ini"}
 COMPILED = re.compile(r"\.(c|cc|cpp|cxx|h|hpp|pyx|pxd|pxi|rs|f|f90|pyf)$")
 TEXT_ONLY = re.compile(r"(\.(md|rst|txt|adoc|markdown)$|(^|/)(docs?|changelog\.d|changes|news|newsfragments)/|(^|/)(LICEN[CS]E|AUTHORS|NOTICE|COPYING|CHANGES|CHANGELOG)[^/]*$)",
@@ -24,7 +25,9 @@ TEXT_ONLY = re.compile(r"(\.(md|rst|txt|adoc|markdown)$|(^|/)(docs?|changelog\.d
 
 def is_test_file(path: str) -> bool:
     """Whether a runner would look for tests in this file by its name."""
-    return bool(TEST_FILE.match(posixpath.basename(path)))
+    folder, _, name = path.rpartition("/")
+    in_tests = any(part.lower() in TEST_FOLDERS for part in folder.split("/"))
+    return bool(TEST_FILE.match(name)) or (in_tests and name.startswith("test") and name.endswith(".py"))
 
 
 def folders_of_tests(paths: Iterable[str]) -> frozenset[str]:
