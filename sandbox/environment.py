@@ -19,7 +19,7 @@ from sandbox import images
 from sandbox.box import RunRequest, open_box
 from sandbox.build_container import BuildContainer, open_build
 from sandbox.docker import DockerEngine
-from sandbox.errors import EnvironmentFailed
+from sandbox.errors import EnvironmentFailed, UnknownPackage
 from sandbox.limits import Limits
 from sandbox.plan import Plan
 from sandbox.results.pytest_events import build_report
@@ -128,7 +128,7 @@ def prepare(
     """
     started = time.monotonic()
     base = images.bootstrap(engine)
-    key = environment_key(plan, tree, base, added + (root,), today)
+    key = environment_key(plan, tree, base, (*added, root), today)
     reference = f"{images.ENVIRONMENT}:{key}"
     with workshop.one_builder(key):
         cached = _from_cache(engine, workshop, reference, key, root, plan)
@@ -140,13 +140,11 @@ def prepare(
             say(f"environment: Python {version}, installing")
             try:
                 found = _build(engine, workshop, plan, tree, root, version, key, git, added, started, say)
+            except UnknownPackage:
+                raise
             except EnvironmentFailed as error:
-                if added and not isinstance(error, EnvironmentFailed):
-                    raise
                 tried += [f"Python {version}: {error}", *error.tried[-6:]]
                 last = error
-                if type(error) is not EnvironmentFailed:
-                    raise
                 continue
             if best is None or _worth(found[1]) > _worth(best[1]):
                 best = found

@@ -106,7 +106,8 @@ def _debootstrap(engine: DockerEngine) -> str:
         raise ImageUnavailable("no mmdebstrap on this machine to make a base image with: apt-get install mmdebstrap")
     argv = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, "-"]
     making = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert making.stdout is not None and making.stderr is not None
+    assert making.stdout is not None
+    assert making.stderr is not None
     try:
         engine.api.import_image_from_stream(making.stdout, repository=BASE, tag="raw")
         error_text = making.stderr.read().decode("utf-8", errors="replace")

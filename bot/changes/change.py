@@ -18,7 +18,7 @@ from bot.changes.guard import forbidden_names, guard
 from bot.changes.static_look import look
 from bot.errors import BadInput
 from bot.findings import Finding, Severity, blocker, note
-from sandbox.toolchains.python.paths import COMPILED, folders_of_tests, is_harness, is_manifest, is_prose, is_test_path
+from sandbox.toolchains.python.paths import COMPILED, folders_of_tests, is_bytecode, is_harness, is_manifest, is_prose, is_test_path
 from sandbox.workspace import LINK, File, Tree, link_escapes, unsafe_path
 
 Changes = Mapping[str, File | None]
@@ -59,7 +59,7 @@ class Change:
         """One side with the change's own tests and, over them, the given ones; `harness`: its harness files too."""
         tree = (self.patched_tree if patched else self.base_tree).with_changes(self.tests)
         if harness:
-            tree = tree.with_changes({path: file for path, file in self.frozen.items() if not is_manifest(path)})
+            tree = tree.with_changes({path: file for path, file in self.frozen.items() if not is_manifest(path) and not is_bytecode(path)})
         return tree.with_changes({**(self.given or {}), **(self.merged if patched else {})})
 
     @property
@@ -161,9 +161,9 @@ def version_of(tag: str | None) -> str | None:
 
 
 def _safe(tree: Tree) -> tuple[Tree, list[str]]:
-    """Base as it may enter a box: entries that could leave it are dropped by name."""
+    """Base as it may enter a box: entries that could leave it, or hide a source, are dropped by name."""
     dropped = [path for path, file in tree.items()
-               if unsafe_path(path) or (file.mode == LINK and link_escapes(path, file.data.decode("utf-8", "surrogateescape")))]
+               if unsafe_path(path) or is_bytecode(path) or (file.mode == LINK and link_escapes(path, file.data.decode("utf-8", "surrogateescape")))]
     tree = tree.with_changes(dict.fromkeys(dropped))
     return Tree((path, File("100755" if file.mode == "100755" else "120000" if file.mode == LINK else "100644", file.data)) for path, file in tree.items()), dropped
 

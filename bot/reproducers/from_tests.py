@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from bot.changes.change import Change
 from bot.changes.touched import Touched, asserts_something, read_module, unit_of
-from bot.reproducers.repeats import repeat_on_base, repeat_on_patched
+from bot.reproducers.repeats import repeat_limits, repeat_on_base, repeat_on_patched
 from bot.verification.bench import Bench
 from bot.verification.evidence import Origin, Reproducer
 from bot.verification.relevance import coverable_lines, names_added, touched_files
 from sandbox.results.report import TestReport
-from sandbox.toolchains.python.paths import is_manifest
+from sandbox.toolchains.python.paths import is_bytecode, is_manifest
 from sandbox.workspace import Tree
 
 CHILDREN = re.compile(r"\bsubprocess\b|\bPopen\b|\bmultiprocessing\b|\bspawn|runpytest|\bscript_runner\b|\bcheck_output\b|\bProcessPool|\bos\.(system|fork)\b")
@@ -41,8 +41,9 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
     if not candidates:
         return None
     kept = sorted({name.split("::")[0] for name in candidates})
-    on_base = repeat_on_base(bench, before_tree, bench.files_request(kept, candidates), repeat - 1)
-    on_patched = repeat_on_patched(bench, after, bench.files_request(kept, candidates), repeat - 1)
+    request, limits = bench.files_request(kept, candidates), repeat_limits(bench, candidates, first)
+    on_base = repeat_on_base(bench, before_tree, request, repeat - 1, limits)
+    on_patched = repeat_on_patched(bench, after, request, repeat - 1, limits)
     reproducer = Reproducer(
         origin=origin, candidates=candidates, required=required, base=(first_base, *on_base), patched=(first, *on_patched),
         given=frozenset(name for name in candidates if change.given and name.split("::")[0] in _reach(change.given, touched)),
@@ -107,7 +108,7 @@ def _with_harness(bench: Bench, reproducer: Reproducer, files: Sequence[str]) ->
     """Where required tests do not start with base's harness files, one run with the change's: shown, never proof."""
     from dataclasses import replace
 
-    harness = tuple(path for path in bench.change.frozen if not is_manifest(path))
+    harness = tuple(path for path in bench.change.frozen if not is_manifest(path) and not is_bytecode(path))
     last = reproducer.patched[-1]
     failing = [name for name in reproducer.required if (r := last.results.get(name)) is None or r.failed]
     if not harness or not failing:

@@ -82,11 +82,12 @@ def _ends(evidence: Evidence) -> list[Finding]:
         found.append(blocker(code, f"with the change the tests run into a limit, twice: {evidence.patched_limit}"))
     if evidence.deadline:
         found.append(_deadline(evidence))
-    reports = [r for r in (evidence.base, evidence.patched, *(evidence.reproducer.patched if evidence.reproducer else ())) if r]
-    for report in reports:
-        if report.broken:
-            found.append(blocker("tampered", f"the report channel was written to by something else: {report.broken}"))
-            break
+    if evidence.base and evidence.base.broken:
+        return [*found, blocker("base_broken", f"on base something else writes to the report channel: {evidence.base.broken}")]
+    patched = [evidence.patched, *(evidence.reproducer.patched if evidence.reproducer else ())]
+    broken = next((report.broken for report in patched if report and report.broken), None)
+    if broken:
+        found.append(blocker("tampered", f"with the change something else writes to the report channel: {broken}"))
     return found
 
 
@@ -118,6 +119,8 @@ def judge_pass_to_pass(evidence: Evidence, changed: Collection[str]) -> tuple[Pa
     base, patched = evidence.base, evidence.patched
     if base is None or patched is None:
         return PassToPass(), []
+    if "deadline" in (base.limit, patched.limit):
+        return PassToPass(passed=len(base.passing() & patched.passing())), []
     passing = base.passing()
     failing = tuple(name for name, r in base.results.items() if r.failed)
     if not passing:
@@ -258,7 +261,7 @@ def judge_fail_to_pass(reproducer: Reproducer | None, changed: Collection[str]) 
     """Fails on base in every repeat, with one signature and for the right reason; passes on the patched side in every repeat."""
     if reproducer is None:
         return FailToPass("missing"), []
-    if not reproducer.base or not reproducer.patched:
+    if not reproducer.base or not reproducer.patched or any(r.limit == "deadline" for r in (*reproducer.base, *reproducer.patched)):
         return FailToPass("not_run", reproducer.origin), []
     found: list[Finding] = []
     passed: list[str] = []
@@ -300,7 +303,7 @@ def judge_fail_to_pass(reproducer: Reproducer | None, changed: Collection[str]) 
         for file in reproducer.each:
             if passed and not any(name.split("::")[0] == file for name in proven) and not any(n.split("::")[0] == file for n, _ in wrong):
                 found.append(blocker("reproducer_passes_on_base", f"{file} does not fail on base", (file,)))
-    failed = tuple([*still, *(name for name in mixed if name in reproducer.required)])
+    failed = (*still, *(name for name in mixed if name in reproducer.required))
     if failed or (wrong and not passed):
         status = "failed"
     elif passed and not any(f.severity is Severity.BLOCKER for f in found):
@@ -355,7 +358,7 @@ def _f2p_findings(
                 found.append(diagnose(result, changed, Severity.WARNING))
             elif result is None and (text := last.uncollected.get(name.split("::")[0])):
                 found.append(warning("collection", "\n".join(text.strip().splitlines()[-6:]), (name.split("::")[0],), (name,)))
-    risky = [name for name in mixed if name in reproducer.required or name in reproducer.given]
+    risky = [name for name in mixed if name in reproducer.required or name in reproducer.given or not passed]
     if risky:
         found.append(blocker("flaky", f"{_tests(risky)} of the reproducer {'is' if len(risky) == 1 else 'are'} not the same on every run", tests=tuple(risky)))
     for name, fault in wrong[:DIAGNOSED]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from bot.changes.change import Change
 from bot.changes.touched import Touched, read_module, unit_of
+from bot.reproducers.from_base import run_mended_tests
 from bot.reproducers.from_tests import run_change_tests
 from bot.reproducers.given import GivenFile, run_given
 from bot.verification.bench import Bench, needs_writable
@@ -14,10 +16,11 @@ from bot.verification.evidence import Evidence, Reproducer
 from bot.verification.relevance import nearest_first, touched_files
 from sandbox.box import RunRequest
 from sandbox.limits import Limits
-from sandbox.results.report import TestReport, TestResult
+from sandbox.results.report import Outcome, TestReport, TestResult
 from sandbox.toolchains.python.paths import is_test_file
 from sandbox.workspace import Tree
 
+RESUMES = 12
 MANY = 300  # suspicious tests beyond which each is not rerun alone as well
 
 
@@ -38,12 +41,13 @@ def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int) -> Evi
             base_run = lanes.submit(_base_suite, bench, base_tree, order)
             early = lanes.submit(_patched_suite, bench, patched_tree, None, order)
             base, again = base_run.result()
-            patched_run = lanes.submit(_patched_suite, bench, patched_tree, base, order) if again or _differs(base, early) else early
+            usable = not again and not base.cut and early.result()[0].complete
+            patched_run = early if usable else lanes.submit(_patched_suite, bench, patched_tree, base, order)
             reproducer_run = lanes.submit(_reproducer, bench, base, given_files, repeat)
         patched, limit = patched_run.result()
         touched = touched_files(change.base_tree, change.tests)
         base_again, patched_again = _again(bench, base_tree, patched_tree, base, patched)
-        reproducer = reproducer_run.result()
+        reproducer = reproducer_run.result() or run_mended_tests(bench, base, patched, base_tree, patched_tree, repeat)
     limit = None if base.limit and base.limit == patched.limit else limit
     suspicious = [name for name in base.passing() if not _passes(patched, name)]
     return Evidence(
@@ -74,15 +78,27 @@ def _passes(report: TestReport, name: str) -> bool:
     return result is not None and result.passed
 
 
-def _differs(base: TestReport, early: Future[tuple[TestReport, str | None]]) -> bool:
-    """Whether a patched suite that was begun before base was known must be run again on the tests that base ran."""
-    return base.cut and not early.cancelled()
+def _resumed(
+    bench: Bench, side: str, tree: Tree, order: tuple[str, ...], report: TestReport, limits: Limits, expected: Callable[[TestResult], bool],
+) -> TestReport:
+    """The rest of a suite whose program died in a test where that is `expected`: one endless or fatal test costs one test."""
+    for place in range(RESUMES):
+        left = [name for name, r in report.results.items() if r.outcome is Outcome.MISSING]
+        fatal = [r for r in report.results.values() if r.kind in ("crash", "timeout")]
+        if report.complete or report.broken or report.limit == "deadline" or not left or not fatal or not expected(fatal[-1]):
+            break
+        bench.say(f"{side} suite: it died in {fatal[-1].id}, going on with the {len(left)} tests behind it")
+        more = bench.run(side, f"suite-resumed-{place + 1}", tree, bench.suite_request(tree, order, left), limits)
+        report = replace(more, results={**report.results, **more.results}, uncollected={**report.uncollected, **more.uncollected},
+                         collected=tuple(dict.fromkeys([*report.collected, *more.collected])), seconds=report.seconds + more.seconds)
+    return report
 
 
 def _base_suite(bench: Bench, tree: Tree, order: tuple[str, ...]) -> tuple[TestReport, bool]:
     """(report, whether the tree must be writable). Run a second time where that is cheap, to see what is unstable."""
     bench.say("base suite")
     report = bench.run("base", "suite", tree, bench.suite_request(tree, order))
+    report = _resumed(bench, "base", tree, order, report, bench.limits, lambda _: True)
     writable = False
     if needs_writable(report):
         bench.writable = True
@@ -111,6 +127,9 @@ def _patched_suite(bench: Bench, tree: Tree, base: TestReport | None, order: tup
     wanted = tuple(base.results) if base is not None and base.cut else None
     limits = _patched_limits(bench.limits, base)
     report = bench.run("patched", "suite", tree, bench.suite_request(tree, order, wanted), limits)
+    if base is not None:
+        known = base.results
+        report = _resumed(bench, "patched", tree, order, report, limits, lambda r: r.id in known and known[r.id].failed)
     if report.limit in (None, "deadline") or (base is not None and base.limit):
         return report, None
     unfinished = [name for name, r in report.results.items() if not r.passed]

@@ -132,7 +132,7 @@ def _environments(
     order: Order, settings: Settings, engine: DockerEngine, change: Change, plan: Plan, deadline: float, say: Say,
 ) -> tuple[Environment, Environment, tuple[Finding, ...]] | Evidence:
     """(base's, the patched side's, findings), or the evidence that there is none."""
-    workshop = Workshop(settings.data_dir, settings.trusted_ca(), budget_s=max(60.0, min(1500.0, deadline - time.monotonic())))
+    workshop = Workshop(settings.data_dir, settings.trusted_ca(), budget_s=max(1.0, min(1500.0, deadline - time.monotonic())))
     root = tree_root(change.repository)
     added = _added(change, plan)
     try:
@@ -145,6 +145,8 @@ def _environments(
         found = blocker("hallucinated_dependency", f"the change adds a dependency on {error.name}, which its registry does not have")
         return Evidence(findings=(*change.findings, found))
     except EnvironmentFailed as error:
+        if time.monotonic() >= deadline:
+            return Evidence(findings=change.findings, deadline=True)
         detail = f"{error}\ntried: {'; '.join(error.tried)}\n{error.tail}"
         return Evidence(findings=change.findings, environment_failed=detail)
     except ImageUnavailable as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +15,8 @@ from bot.changes.git import GitRepository
 Content = str | bytes | None
 Files = Mapping[str, Content]
 
-# The same manifest in every case: one environment image serves them all.
-MANIFEST = """\
+# The same manifest in every case: one environment image serves them all. Its Python is ours, so that bytecode made here would be run there.
+MANIFEST = f"""\
 [build-system]
 requires = ["setuptools>=64"]
 build-backend = "setuptools.build_meta"
@@ -23,7 +24,7 @@ build-backend = "setuptools.build_meta"
 [project]
 name = "calc"
 version = "1.0"
-requires-python = ">=3.9"
+requires-python = "=={sys.version_info[0]}.{sys.version_info[1]}.*"
 
 [tool.setuptools]
 packages = ["calc"]

@@ -77,6 +77,8 @@ CASES = {
     "a suite that never ran is not proof": (good(patched=None), "infrastructure"),
     "a spent budget": (good(deadline=True), "budget_exhausted"),
     "a spent budget with a slow patched suite": (good(deadline=True, patched=dataclasses.replace(report(t_a="passed", t_b="passed"), seconds=60.0)), "timeout"),
+    "a spent budget on base": (good(deadline=True, base=dataclasses.replace(report(complete=False), limit="deadline")), "budget_exhausted"),
+    "a forged record on base is base's": (good(base=dataclasses.replace(report(t_a="passed"), broken="x")), "base_broken"),
     "an environment that can't be built": (Evidence(environment_failed="no"), "environment_failed"),
     "a fault of the machinery": (Evidence(infrastructure="no disk"), "infrastructure"),
     "a static sign lowers": (good(findings=(blocker("needs_review", "x"),)), "needs_review"),

@@ -187,7 +187,7 @@ def _poetry_specifier(text: str) -> str:
         if match:
             numbers = [int(n) for n in match[2].split(".")]
             place = next((i for i, n in enumerate(numbers) if n), len(numbers) - 1) if match[1] == "^" else min(1, len(numbers) - 1)
-            upper = numbers[:place] + [numbers[place] + 1]
+            upper = [*numbers[:place], numbers[place] + 1]
             parts.append(f">={match[2]}{match[3]},<{'.'.join(map(str, upper))}")
         elif re.match(r"\d", part):
             parts.append(f"=={part}")

@@ -1,0 +1,30 @@
+"""Base's own tests that fail before the change and pass with it: a reproducer that the repository already had."""
+
+from __future__ import annotations
+
+from bot.changes.touched import asserts_something
+from bot.reproducers.from_tests import measure
+from bot.reproducers.repeats import repeat_limits, repeat_on_base, repeat_on_patched
+from bot.verification.bench import Bench
+from bot.verification.evidence import Origin, Reproducer
+from bot.verification.relevance import names_added
+from sandbox.results.report import TestReport
+from sandbox.workspace import Tree
+
+
+def run_mended_tests(bench: Bench, base: TestReport, patched: TestReport, base_tree: Tree, patched_tree: Tree, repeat: int) -> Reproducer | None:
+    """The reproducer, repeated on both sides; None where no failing test of base passes now.
+
+    Its origin is `given`: neither the change nor anyone who wrote it had a hand in these tests.
+    """
+    names = tuple(name for name, r in base.results.items() if r.failed and (now := patched.results.get(name)) is not None and now.passed)
+    if not names:
+        return None
+    bench.say(f"{len(names)} tests of base that failed pass now: running them again")
+    files = sorted({name.split("::")[0] for name in names})
+    request, limits = bench.files_request(files, names), repeat_limits(bench, names, patched)
+    reproducer = Reproducer(
+        origin=Origin.GIVEN, candidates=names, required=frozenset(), base=(base, *repeat_on_base(bench, base_tree, request, repeat - 1, limits)),
+        patched=(patched, *repeat_on_patched(bench, patched_tree, request, repeat - 1, limits)), added_names=names_added(bench.change.lines, bench.change.source),
+        asserting=frozenset(name for name in names if asserts_something(base_tree, name)), test_files=frozenset(bench.plan.test_files))
+    return measure(bench, reproducer, patched_tree, files)
