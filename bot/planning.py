@@ -120,8 +120,7 @@ def plan_repository(request: PlanRequest, settings: Settings, store: RunStore, e
         return PlanResult(name, commit, None, reason="no_tests", summary=f"{name}: no plan: no Python file and no manifest")
     plan = policy.plan(plan, file)
     if not request.run:
-        reason = "" if plan.test_files else "no_tests"
-        return PlanResult(name, commit, plan, reason=reason, summary=f"{name}: {plan.framework} with Python {plan.interpreters[0]}, {len(plan.test_files)} test files")
+        return PlanResult(name, commit, plan, summary=f"{name}: {plan.framework} with Python {plan.interpreters[0]}, {len(plan.test_files)} test files")
     engine.sweep()
     with repository.scratch() as scratch:
         change = Change(repository=name, base=commit, head=None, commit_date=date, version=plan.version, base_tree=tree, git_files=scratch.one_commit(commit, tag))

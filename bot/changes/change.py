@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bot.changes.diff import ChangedLines, changed_lines, looks_like_diff, misplaced_hunks, named_paths
+from bot.changes.diff import ChangedLines, changed_lines, looks_like_diff, misplaced_hunks, named_modes, named_paths
 from bot.changes.git import EMPTY_TREE, Entry, GitFailed, GitRepository, Scratch
-from bot.changes.guard import forbidden_names, guard
+from bot.changes.guard import forbidden_modes, forbidden_names, guard
 from bot.changes.static_look import look
 from bot.errors import BadInput
 from bot.findings import Finding, Severity, blocker, note
@@ -171,7 +171,7 @@ def _safe(tree: Tree) -> tuple[Tree, list[str]]:
 def _applied(scratch: Scratch, base: str, base_tree: Tree, patch: bytes) -> tuple[str, list[Finding]]:
     """(tree id, findings that stop) of a patch laid on base with no fuzz."""
     text = patch.decode("utf-8", "surrogateescape")
-    forbidden = forbidden_names(named_paths(text))
+    forbidden = forbidden_names(named_paths(text)) + forbidden_modes(named_modes(text))
     if forbidden:
         return "", forbidden
     wrong = [hunk for hunk in misplaced_hunks(text, base_tree) if hunk.places != 1]

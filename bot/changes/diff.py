@@ -11,13 +11,14 @@ from unidiff.patch import Line, PatchSet
 from sandbox.workspace import Tree
 
 PATH_LINES = re.compile(r"^(?:--- |\+\+\+ |rename from |rename to |copy from |copy to )(.*)$")
+MODE_LINE = re.compile(r"^(?:(?:old|new|new file|deleted file) mode (\d+)|index [0-9a-f]+\.\.[0-9a-f]+ (\d+))$")
 GIT_LINE = re.compile(r"^diff --git (.*)$")
 
 
 def looks_like_diff(text: str) -> bool:
     """Whether there is a header and something to change."""
     has_header = bool(re.search(r"^diff --git ", text, re.MULTILINE)) or bool(re.search(r"^--- .*\n\+\+\+ ", text, re.MULTILINE))
-    has_body = bool(re.search(r"^(@@ -\d|GIT binary patch|(old|new|deleted file|new file) mode |rename |copy )", text, re.MULTILINE))
+    has_body = bool(re.search(r"^(@@ -\d|GIT binary patch|(old|new|deleted file|new file) mode |rename |copy |Binary files .* differ$)", text, re.MULTILINE))
     return has_header and has_body
 
 
@@ -68,6 +69,12 @@ def named_paths(text: str) -> list[str]:
         if both:
             found += _git_line_paths(both[1])
     return list(dict.fromkeys(found))
+
+
+def named_modes(text: str) -> list[str]:
+    """Every mode that the headers name; Git itself would make 100755 of a setuid one without a word."""
+    found = (MODE_LINE.match(line.rstrip("\r")) for line in _header_lines(text))
+    return list(dict.fromkeys(match[1] or match[2] for match in found if match))
 
 
 def _git_line_paths(rest: str) -> list[str]:

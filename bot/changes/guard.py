@@ -26,6 +26,11 @@ def forbidden_names(paths: Iterable[str]) -> list[Finding]:
     return [blocker("forbidden_path", f"{path!r}: {wrong}", (path,)) for path in paths if (wrong := unsafe_path(path))]
 
 
+def forbidden_modes(modes: Iterable[str]) -> list[Finding]:
+    """Modes of a diff's text that no file, link or submodule has."""
+    return [blocker("forbidden_path", f"mode {mode}") for mode in modes if mode not in (REGULAR, EXECUTABLE, LINK, GITLINK)]
+
+
 def guard(entries: tuple[Entry, ...], base: Tree, after: Tree, is_test: Iterable[str], diff_size: int) -> list[Finding]:
     """Findings on the paths, modes, links, sizes and protected places of a change. `is_test`: its paths that belong to tests."""
     tests = set(is_test)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from sandbox.toolchains.python.syntax import parse_module
 from sandbox.workspace import Tree
@@ -32,21 +33,22 @@ class Module:
     parsed: bool = True
 
 
+@lru_cache(maxsize=256)
 def read_module(text: str) -> Module:
     """The units of a test file; `parsed` is False where it has no syntax tree."""
     tree = parse_module(text)
     if tree is None:
         return Module(parsed=False)
     module = Module()
-    _read(tree.body, "", text, module)
+    _read(tree.body, "", text.split("\n"), module)
     return module
 
 
-def _read(body: list[ast.stmt], prefix: str, text: str, module: Module) -> None:
+def _read(body: list[ast.stmt], prefix: str, lines: list[str], module: Module) -> None:
     for place, node in enumerate(body):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                unit = _unit(node, text, _is_autouse(node))
+                unit = _unit(node, lines, _is_autouse(node))
                 fixture = any("fixture" in ast.dump(d) for d in node.decorator_list)
                 if node.name.startswith("test") and not fixture:
                     module.tests[prefix + node.name] = unit
@@ -56,7 +58,7 @@ def _read(body: list[ast.stmt], prefix: str, text: str, module: Module) -> None:
                 head = [ast.dump(x) for x in (*node.bases, *node.keywords, *node.decorator_list)]
                 uses = frozenset(n.id for x in (*node.bases, *node.decorator_list) for n in ast.walk(x) if isinstance(n, ast.Name))
                 module.shared[f"{prefix}{node.name}::(head)"] = Unit("|".join(head), uses, f"class {node.name}", True)
-                _read(node.body, f"{prefix}{node.name}::", text, module)
+                _read(node.body, f"{prefix}{node.name}::", lines, module)
             case ast.Import() | ast.ImportFrom():
                 for alias in node.names:
                     origin = f"{getattr(node, 'module', '')}:{getattr(node, 'level', 0)}:{alias.name}"
@@ -66,18 +68,18 @@ def _read(body: list[ast.stmt], prefix: str, text: str, module: Module) -> None:
                 for target in targets:
                     for name in ast.walk(target):
                         if isinstance(name, ast.Name):
-                            module.shared[prefix + name.id] = _unit(node, text, name.id == "pytestmark")
+                            module.shared[prefix + name.id] = _unit(node, lines, name.id == "pytestmark")
             case ast.Expr(value=ast.Constant()):
                 continue
             case _:
-                module.shared[f"{prefix}(statement {place})"] = _unit(node, text, True)
+                module.shared[f"{prefix}(statement {place})"] = _unit(node, lines, True)
 
 
-def _unit(node: ast.stmt, text: str, autouse: bool) -> Unit:
+def _unit(node: ast.stmt, lines: list[str], autouse: bool) -> Unit:
     uses = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
     uses |= {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id in ("self", "cls")}
     uses |= {n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str) and n.value.isidentifier()}
-    return Unit(ast.dump(node), frozenset(uses), ast.get_source_segment(text, node) or "", autouse)
+    return Unit(ast.dump(node), frozenset(uses), "\n".join(lines[node.lineno - 1:node.end_lineno]), autouse)
 
 
 def _is_autouse(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

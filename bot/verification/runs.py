@@ -165,9 +165,25 @@ def _again(
 
 
 def _reproducer(bench: Bench, base: TestReport, given_files: tuple[GivenFile, ...], repeat: int) -> Reproducer | None:
-    if given_files:
-        return run_given(bench, given_files, repeat)
-    return run_change_tests(bench, base, repeat)
+    own = run_change_tests(bench, base, repeat)
+    given = run_given(bench, given_files, repeat) if given_files else None
+    return both(given, own) if given and own else given or own
+
+
+def both(given: Reproducer, own: Reproducer) -> Reproducer:
+    """Given files prove; the change's own tests must pass beside them."""
+    return replace(
+        given, candidates=(*given.candidates, *own.candidates), required=given.required | own.required, given=given.given | own.given,
+        base=_side_by_side(given.base, own.base), patched=_side_by_side(given.patched, own.patched), asserting=given.asserting | own.asserting,
+        test_files=given.test_files | own.test_files, covered=max((n for n in (given.covered, own.covered) if n is not None), default=None),
+        with_harness=own.with_harness, harness_files=own.harness_files)
+
+
+def _side_by_side(one: tuple[TestReport, ...], other: tuple[TestReport, ...]) -> tuple[TestReport, ...]:
+    return tuple(
+        replace(a, results={**a.results, **b.results}, uncollected={**a.uncollected, **b.uncollected}, complete=a.complete and b.complete,
+                limit=a.limit or b.limit, broken=a.broken or b.broken)
+        for a, b in zip(one, other, strict=True))
 
 
 def _touched_texts(change: Change, touched: dict[str, Touched], names: list[str]) -> dict[str, str]:

@@ -99,6 +99,23 @@ def test_each_of_several_reproducers_must_fail_on_base(repo: Path, tmp_path: Pat
     assert (answer.status, answer.reason) == (3, "reproducer_passes_on_base")
 
 
+def test_the_changes_own_tests_must_pass_beside_a_given_reproducer(repo: Path, tmp_path: Path) -> None:
+    git(repo, "checkout", "-q", "-B", "own-fails", "no-test")
+    commit(repo, {"test_stats.py": TESTS + "\n\ndef test_own():\n    assert mean([1]) == 2\n"})
+    file = tmp_path / "test_right.py"
+    file.write_text("from stats import mean\n\n\ndef test_it():\n    assert mean([2, 4]) == 3\n", encoding="utf-8")
+    answer = head(repo, "own-fails", "--reproducer", file, "--repeat", "2")
+    assert (answer.status, answer.reason) == (1, "reproducer_still_fails")
+    assert answer.verdict["gates"]["fail_to_pass"]["failed"] == ["test_stats.py::test_own"]
+
+
+def test_a_failing_test_that_base_already_had_is_a_reproducer(tmp_path: Path) -> None:
+    make(tmp_path / "r", {"stats.py": DEFECT, "test_stats.py": NEW_TEST})
+    commit(tmp_path / "r", {"stats.py": FIX})
+    answer = verify(tmp_path / "r", "--base", "HEAD~1", "--head", "HEAD", "--repeat", "2")
+    assert (answer.reason, answer.verdict["gates"]["fail_to_pass"]["passed"]) == ("verified", ["test_stats.py::test_mean"])
+
+
 def test_json_on_standard_output_sends_the_report_to_standard_error(repo: Path) -> None:
     done = run("verify", repo, "--base", "base", "--head", "prose", "--json", "-")
     assert json.loads(done.stdout)["reason"] == "no_reproducer"
