@@ -28,7 +28,7 @@ def verify(args: list[str], out: Path) -> tuple[int, dict[str, Any], float]:
     out.unlink(missing_ok=True)
     started = time.monotonic()
     with open(out.with_suffix(".txt"), "w", encoding="utf-8") as log:
-        status = subprocess.run([str(DUALGATE), "verify", *args, "--json", str(out)], stdout=log, stderr=log, check=False).returncode
+        status = subprocess.run([str(DUALGATE), "verify", *args, "--timeout", "2400", "--json", str(out)], stdout=log, stderr=log, check=False).returncode
     return status, json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}, time.monotonic() - started
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Limits:
     """Everything that bounds a run. Seconds are wall clock."""
 
-    suite_s: float = 1500.0  # after this the suite stops before its next test, and the verdict says so
+    suite_s: float = 900.0  # after this the suite stops before its next test, and the verdict says so
     test_s: float = 120.0
     collect_s: float = 300.0
     silence_s: float = 30.0  # on top of a test's own limit, before the whole run is ended from outside

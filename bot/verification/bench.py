@@ -137,7 +137,8 @@ class Bench:
         temporary.replace(path)
 
     def _suite_key(self, tree: Tree, order: tuple[str, ...]) -> str:
-        words = [str(CACHE_FORMAT), tree.digest, self.environment.image, repr(self.limits), "\0".join(order)]
+        room = int(self.limits.suite_s // 300) if order else 0
+        words = [str(CACHE_FORMAT), tree.digest, self.environment.image, repr(replace(self.limits, suite_s=0)), str(room), *order]
         return hashlib.sha256("\0".join(words).encode()).hexdigest()[:32]
 
 

@@ -11,7 +11,7 @@ from bot.changes.touched import Touched, read_module, unit_of
 from bot.reproducers.from_base import run_mended_tests
 from bot.reproducers.from_tests import run_change_tests
 from bot.reproducers.given import GivenFile, run_given
-from bot.verification.bench import Bench, needs_writable
+from bot.verification.bench import Bench, needs_writable, now
 from bot.verification.evidence import Evidence, Reproducer
 from bot.verification.relevance import nearest_first, touched_files
 from sandbox.box import RunRequest
@@ -20,6 +20,7 @@ from sandbox.results.report import Outcome, TestReport, TestResult
 from sandbox.toolchains.python.paths import is_test_file
 from sandbox.workspace import Tree
 
+SHARE = 0.35  # of the time left, for one side's suite: a suite that is longer is cut, and the verdict says so
 RESUMES = 12
 MANY = 300  # suspicious tests beyond which each is not rerun alone as well
 
@@ -30,6 +31,7 @@ def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int) -> Evi
     base_tree = change.base_tree.with_changes(change.given or {})
     patched_tree = change.patched_tree.with_changes({**(change.given or {}), **change.merged})
     order = nearest_first(bench.plan.test_files, change)
+    bench.limits = replace(bench.limits, suite_s=min(bench.limits.suite_s, max(1.0, SHARE * (bench.deadline - now()))))
     with ThreadPoolExecutor(2, thread_name_prefix="lane") as lanes:
         known = bench.cached_suite(base_tree, order)
         if known:
@@ -41,8 +43,9 @@ def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int) -> Evi
             base_run = lanes.submit(_base_suite, bench, base_tree, order)
             early = lanes.submit(_patched_suite, bench, patched_tree, None, order)
             base, again = base_run.result()
-            usable = not again and not base.cut and early.result()[0].complete
-            patched_run = early if usable else lanes.submit(_patched_suite, bench, patched_tree, base, order)
+            usable = not again and early.result()[0].complete
+            patched_run = lanes.submit(_rest_of, bench, patched_tree, base, early.result(), order) if usable else lanes.submit(
+                _patched_suite, bench, patched_tree, base, order)
             reproducer_run = lanes.submit(_reproducer, bench, base, given_files, repeat)
         patched, limit = patched_run.result()
         touched = touched_files(change.base_tree, change.tests)
@@ -92,6 +95,18 @@ def _resumed(
         report = replace(more, results={**report.results, **more.results}, uncollected={**report.uncollected, **more.uncollected},
                          collected=tuple(dict.fromkeys([*report.collected, *more.collected])), seconds=report.seconds + more.seconds)
     return report
+
+
+def _rest_of(
+    bench: Bench, tree: Tree, base: TestReport, early: tuple[TestReport, str | None], order: tuple[str, ...],
+) -> tuple[TestReport, str | None]:
+    """A patched suite that was begun beside base's, with what base reached in its time and this one did not."""
+    report, limit = early
+    left = [name for name in base.results if name not in report.results] if report.cut else []
+    if not left:
+        return report, limit
+    more, again = _patched_suite(bench, tree, replace(base, results={name: base.results[name] for name in left}, cut=True), order)
+    return replace(more, results={**report.results, **more.results}, seconds=report.seconds + more.seconds), limit or again
 
 
 def _base_suite(bench: Bench, tree: Tree, order: tuple[str, ...]) -> tuple[TestReport, bool]:

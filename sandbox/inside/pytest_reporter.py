@@ -13,6 +13,7 @@ import pytest
 
 MESSAGE_LIMIT = 6000
 CHUNK = 400
+MANY = 1500  # a suite that may not come to its end within its time: the tests nearest to the change go first
 HANGS_BEFORE_HASTE = 2  # a suite with endless tests gets a shorter limit, by the longest test that did end
 
 
@@ -116,7 +117,7 @@ class Reporter:
             self.names = names
         else:
             self.names = {id(item): name for item, name in rows}
-        if self.order:
+        if self.order and len(items) > MANY:
             rank = {path: place for place, path in enumerate(self.order)}
             items.sort(key=lambda item: rank.get(item.nodeid.split("::")[0], len(rank)))
 
