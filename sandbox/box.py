@@ -173,9 +173,9 @@ class Box:
         result.status = ended if channel.ended else done.status
         result.seconds, result.log, result.log_bytes = done.seconds, log.text(), log.total
         result.limit, result.broken = progress.limit, channel.broken
+        self.end_runner()  # first: where it holds every process that the box may have, nothing could be looked at
         if not channel.ended or ended != 0:
             result.limit = result.limit or self._resource_limit(channel.ended)
-        self.end_runner()
         return result
 
     def _payload(self, request: RunRequest, channel: ReportChannel) -> bytes:

@@ -57,7 +57,7 @@ def build_report(run: RawRun, root: str) -> TestReport:
             continue
         results[name] = _result(
             name, relative(file, root), line, phases.get(place, []), root,
-            begun=place in started, ended=place in ended or run.command[2:3] == ("script",), slow=slow.get(place), limit=run.limit)
+            begun=place in started, ended=place in ended or (exited and run.command[2:3] == ("script",)), slow=slow.get(place), limit=run.limit)
     return TestReport(
         results=results, uncollected=uncollected, collected=tuple(dict.fromkeys(collected)), skipped_files=skipped_files,
         status=run.status, seconds=run.seconds, limit=run.limit, broken=run.broken, complete=complete, cut=cut,

@@ -13,6 +13,7 @@ from typing import Any
 
 from calc_repository import Repository
 
+HUNG_S = 200
 DUALGATE = Path(sys.executable).with_name("dualgate")
 
 
@@ -74,7 +75,11 @@ class Command:
             [*words, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
             env={**os.environ, "DUALGATE_DATA_DIR": str(self.data_dir), **(environment or {})})
         self.pids.append(started.pid)
-        _, stderr = started.communicate(timeout=400)
+        try:
+            _, stderr = started.communicate(timeout=HUNG_S)
+        finally:
+            started.terminate()  # where it hangs, its boxes go with it
+            started.wait()
         written = self.folder / "verdict.json"
         verdict = json.loads(written.read_text(encoding="utf-8")) if written.exists() else {}
         return Judged(started.returncode, verdict, stderr, started.pid)
