@@ -28,7 +28,7 @@ from bot.verification.verify import Order, new_run_id, verify
 from sandbox import images
 from sandbox.docker import DockerEngine
 from sandbox.environment import Workshop
-from sandbox.errors import ImageUnavailable, Interrupted, SandboxError
+from sandbox.errors import Interrupted, SandboxError
 
 MACHINERY = 4
 
@@ -250,5 +250,3 @@ def demo_command() -> None:
         status = play(settings, RunStore(settings.data_dir), engine, click.echo, progress(False))
     sys.exit(status)
 
-
-__all__ = ["ImageUnavailable", "main"]

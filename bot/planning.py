@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.changes.change import Change, _safe, version_of
+from bot.changes.change import Change, boxable, version_of
 from bot.changes.git import GitRepository
 from bot.ledger.run_store import RunStore
 from bot.policy import Policy
@@ -100,6 +100,8 @@ def first_error(report: TestReport) -> str | None:
     bad = next((r for r in report.results.values() if r.failed), None)
     if bad is not None:
         return f"{bad.id}: {first_lines(bad)}"
+    if not report.results and report.status == 5:
+        return None
     if not report.results and (report.internal or report.log):
         return "\n".join((report.internal or report.log).strip().splitlines()[-6:])
     return None
@@ -110,7 +112,7 @@ def plan_repository(request: PlanRequest, settings: Settings, store: RunStore, e
     started = time.monotonic()
     repository = GitRepository(request.repository)
     commit = repository.commit(request.revision)
-    tree, _ = _safe(repository.tree(commit)[0])
+    tree, _ = boxable(repository.tree(commit)[0])
     policy, file = read_config(request.config, tree)
     tag = repository.last_tag(commit)
     date = repository.commit_date(commit)

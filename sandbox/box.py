@@ -30,10 +30,11 @@ BOOT = (
 )
 # Files that the installation generated in the tree (extension modules, version files) never replace one of the tree's own.
 UNPACK = 'tar -x --no-same-owner -C "$1" -f - && if [ -d /opt/overlay ]; then cp -rn /opt/overlay/. "$1"/; fi'
+# No process but the shell itself, which `df` takes the place of: where pids ran out there may be no other.
 LOOK = (
-    "cat /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events 2>/dev/null | grep '^oom_kill ';"
-    "cat /sys/fs/cgroup/pids/pids.events /sys/fs/cgroup/pids.events 2>/dev/null;"
-    "df --output=pcent \"$@\" | tail -n +2 | sed 's/^/disk /'; df --output=ipcent \"$@\" | tail -n +2 | sed 's/^/disk /'"
+    "for f in /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events /sys/fs/cgroup/pids/pids.events /sys/fs/cgroup/pids.events; do"
+    ' if [ -r "$f" ]; then while read -r name value; do case "${f##*/}:$name" in *:oom_kill|pids.events:max) echo "$name $value";; esac; done < "$f"; fi; done;'
+    ' exec df --output=pcent,ipcent "$@"'
 )
 
 
@@ -47,7 +48,6 @@ class RunRequest:
     trace: dict[str, list[int]] | None = None
     order: tuple[str, ...] | None = None
     environment: tuple[tuple[str, str], ...] = ()
-    tree_digest: str | None = None
     deadline: float | None = None  # time.monotonic() value
 
 
@@ -183,7 +183,7 @@ class Box:
         payload: dict[str, Any] = {
             "key": channel.key.hex(), "root": self.root, "mode": request.mode, "args": list(request.args),
             "wanted": list(request.wanted) if request.wanted is not None else None, "test_seconds": limits.test_s,
-            "suite_seconds": limits.suite_s, "trace": request.trace, "order": request.order, "tree": request.tree_digest,
+            "suite_seconds": limits.suite_s, "trace": request.trace, "order": request.order,
             "launcher": inside.source("launcher.py"), "reporter": inside.source("pytest_reporter.py"),
             "tracer": inside.source("line_tracer.py"),
         }
@@ -204,7 +204,7 @@ class Box:
             return "memory"
         if any(name == "max" and value.isdigit() and int(value) > 0 for name, value in counts):
             return "pids"
-        if any(name == "disk" and value.rstrip("%").isdigit() and int(value.rstrip("%")) >= 99 for name, value in counts):
+        if any(word[:-1].isdigit() and int(word[:-1]) >= 99 for row in counts for word in row if word.endswith("%")):
             return "disk"
         return None
 

@@ -24,7 +24,7 @@ from sandbox.limits import Limits
 from sandbox.plan import Plan
 from sandbox.results.pytest_events import build_report
 from sandbox.results.report import TestReport
-from sandbox.toolchains.python.install import ENV, UV, Ladder
+from sandbox.toolchains.python.install import ENV, Ladder
 from sandbox.toolchains.python.names import DISTRIBUTIONS, plugin_for_option
 from sandbox.workspace import Tree, to_tar
 
@@ -263,5 +263,3 @@ def _needs(report: TestReport, plan: Plan) -> list[str]:
     have = {line.split(": ")[1] for line in report.command if ": " in line}
     return [name for name in dict.fromkeys(wanted) if name not in have]
 
-
-__all__ = ["UV", "Environment", "Workshop", "environment_key", "prepare", "trial"]

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from bot.changes.diff import ChangedLines, changed_lines, looks_like_diff, misplaced_hunks, named_modes, named_paths
-from bot.changes.git import EMPTY_TREE, Entry, GitFailed, GitRepository, Scratch
+from bot.changes.git import Entry, GitFailed, GitRepository, Scratch
 from bot.changes.guard import forbidden_modes, forbidden_names, guard
 from bot.changes.static_look import look
 from bot.errors import BadInput
 from bot.findings import Finding, Severity, blocker, note
-from sandbox.toolchains.python.paths import COMPILED, folders_of_tests, is_bytecode, is_harness, is_manifest, is_prose, is_test_path
+from sandbox.toolchains.python.paths import folders_of_tests, is_bytecode, is_compiled_source, is_harness, is_manifest, is_prose, is_test_path
 from sandbox.workspace import LINK, File, Tree, link_escapes, unsafe_path
 
 Changes = Mapping[str, File | None]
@@ -70,7 +70,7 @@ class Change:
     @property
     def compiled_sources(self) -> tuple[str, ...]:
         """Changed files that an extension module is built from."""
-        return tuple(path for path in self.source if COMPILED.search(path))
+        return tuple(path for path in self.source if is_compiled_source(path))
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _read(
     findings: list[Finding],
 ) -> Change:
     raw_base, submodules = repository.tree(base)
-    base_tree, dropped = _safe(raw_base)
+    base_tree, dropped = boxable(raw_base)
     for path in submodules:
         findings.append(note("submodule", f"the submodule {path} is not fetched", (path,)))
     for path in dropped:
@@ -160,7 +160,7 @@ def version_of(tag: str | None) -> str | None:
     return match[0].replace("_", ".") if match else None
 
 
-def _safe(tree: Tree) -> tuple[Tree, list[str]]:
+def boxable(tree: Tree) -> tuple[Tree, list[str]]:
     """Base as it may enter a box: entries that could leave it, or hide a source, are dropped by name."""
     dropped = [path for path, file in tree.items()
                if unsafe_path(path) or is_bytecode(path) or (file.mode == LINK and link_escapes(path, file.data.decode("utf-8", "surrogateescape")))]
@@ -285,6 +285,3 @@ def _top(path: str, roots: set[str]) -> str | None:
                 return rest[0].removesuffix(".py") if rest[0].endswith(".py") else None
             return rest[0] if path.endswith(".py") else None
     return None
-
-
-__all__ = ["EMPTY_TREE", "Change", "Request", "open_change", "read_patch", "version_of"]

@@ -20,7 +20,6 @@ SAFE = ("-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "core.
         "-c", "gc.auto=0", "-c", "core.pager=cat", "-c", "commit.gpgSign=false", "-c", "tag.gpgSign=false", "-c", "protocol.allow=never")
 DIFF = ("--no-ext-diff", "--no-textconv", "--binary", "--full-index", "--no-renames", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
         "-U3", "--no-indent-heuristic", "--submodule=short", "--ignore-submodules=none")
-EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 GITLINK = "160000"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from bot.changes.change import Change
 from bot.changes.touched import Touched, asserts_something, read_module, unit_of
@@ -106,8 +107,6 @@ def _same_on_both(name: str, first: TestReport, first_base: TestReport) -> bool:
 
 def _with_harness(bench: Bench, reproducer: Reproducer, files: Sequence[str]) -> Reproducer:
     """Where required tests do not start with base's harness files, one run with the change's: shown, never proof."""
-    from dataclasses import replace
-
     harness = tuple(path for path in bench.change.frozen if not is_manifest(path) and not is_bytecode(path))
     last = reproducer.patched[-1]
     failing = [name for name in reproducer.required if (r := last.results.get(name)) is None or r.failed]
@@ -120,8 +119,6 @@ def _with_harness(bench: Bench, reproducer: Reproducer, files: Sequence[str]) ->
 
 def measure(bench: Bench, reproducer: Reproducer, tree: Tree, args: Sequence[str]) -> Reproducer:
     """How many changed lines the fail-to-pass tests run: one more run, traced. Not measured where tests start other processes."""
-    from dataclasses import replace
-
     lines = coverable_lines(bench.change.lines, tree)
     total = sum(map(len, lines.values()))
     passed = [name for name in reproducer.candidates if all((r := report.results.get(name)) is not None and r.passed for report in reproducer.patched)

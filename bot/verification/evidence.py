@@ -53,7 +53,6 @@ class Evidence:
     patched: TestReport | None = None
     base_again: Mapping[str, tuple[TestResult | None, ...]] = field(default_factory=dict)
     patched_again: Mapping[str, tuple[TestResult | None, ...]] = field(default_factory=dict)
-    base_files: Mapping[str, str | None] = field(default_factory=dict)
     reproducer: Reproducer | None = None
     touched: Mapping[str, str] = field(default_factory=dict)  # base id -> old and new source, for the reader
     has_tests: bool = True

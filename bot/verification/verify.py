@@ -201,5 +201,3 @@ def replay_words(order: Order) -> str:
         words += ["--repeat", str(order.repeat)]
     return shlex.join(words)
 
-
-__all__ = ["BadInput", "Order", "new_run_id", "replay_words", "tree_root", "verify"]

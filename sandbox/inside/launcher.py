@@ -101,7 +101,7 @@ def run_script(payload, channel):
 def main(payload):
     channel = Channel(bytes.fromhex(payload.pop("key")))
     close_standard_streams()
-    channel.send({"k": "hello", "python": sys.version.split()[0], "tree": payload.get("tree")})
+    channel.send({"k": "hello", "python": sys.version.split()[0]})
     os.chdir(payload["root"])
     if payload["root"] not in sys.path:
         sys.path.append(payload["root"])  # last, so that nothing in the tree can shadow an installed module

@@ -12,7 +12,7 @@ import yaml
 
 from bot.cli import main
 from bot.policy import read_policy
-from tests.repository import BASE, FIX, NEW_TEST, commit, git, make, run
+from tests.repository import FIX, NEW_TEST, commit, git, make, run
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -143,9 +143,9 @@ def _plugins(found: Metadata, tree: Tree, test_files: tuple[str, ...]) -> list[s
     wanted += [names.PLUGIN_SETTINGS[key] for key in found.pytest_settings if key in names.PLUGIN_SETTINGS]
     for path in test_files:
         text = tree.text(path) or ""
-        wanted += [names.PLUGIN_MARKS[mark] for mark in re.findall(r"pytest\.mark\.(\w+)", text) if mark in names.PLUGIN_MARKS and mark not in ("flaky", "run", "order", "anyio")]
+        wanted += [names.PLUGIN_MARKS[mark] for mark in re.findall(r"pytest\.mark\.(\w+)", text) if mark in names.PLUGIN_MARKS]
         for arguments in re.findall(r"def test_\w+\(([^)]*)\)", text):
-            wanted += [names.PLUGIN_FIXTURES[word] for word in re.findall(r"\w+", arguments) if word in ("mocker", "benchmark", "httpbin", "requests_mock", "freezer", "httpx_mock", "aiohttp_client")]
+            wanted += [names.PLUGIN_FIXTURES[word] for word in re.findall(r"\w+", arguments) if word in names.PLUGIN_FIXTURES]
     project = canonicalize_name(found.name or "")
     return [name for name in dict.fromkeys(wanted) if canonicalize_name(name) != project]
 

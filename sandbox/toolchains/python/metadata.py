@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import configparser
+import posixpath
 import re
 import tomllib
 from collections.abc import Iterable
@@ -349,8 +350,6 @@ def requirement_lines(tree: Tree, path: str, seen: frozenset[str] = frozenset())
 
 
 def _join(folder: str, name: str) -> str:
-    import posixpath
-
     return posixpath.normpath(folder + name)
 
 

@@ -19,7 +19,7 @@ OLDEST_PYTEST = {"3.7": "3.10", "3.8": "5.2", "3.9": "6.0", "3.10": "6.2.5", "3.
 UNDATED = (
     "setuptools", "wheel", "setuptools-scm", "flit-core", "flit", "hatchling", "hatch-vcs", "hatch-fancy-pypi-readme", "poetry-core",
     "pdm-backend", "pdm-pep517", "meson-python", "scikit-build-core", "versioneer", "calver", "pathspec", "editables", "trove-classifiers",
-    "pluggy-build", "atomicwrites", "uv-build", "setuptools-git-versioning", "poetry-dynamic-versioning", "vcs-versioning",
+    "atomicwrites", "uv-build", "setuptools-git-versioning", "poetry-dynamic-versioning", "vcs-versioning",
 )
 
 # Compiled distributions: a wheel or nothing, so that the resolver steps back instead of compiling.
@@ -63,32 +63,28 @@ PLUGIN_OPTIONS = {
     "--allow-hosts": "pytest-socket", "--snapshot": "syrupy", "--ds": "pytest-django", "--nomigrations": "pytest-django",
     "--reuse-db": "pytest-django", "--pylint": "pytest-pylint", "--ruff": "pytest-ruff", "--codeblocks": "pytest-codeblocks",
     "--remote-data": "pytest-remotedata", "--astropy-header": "pytest-astropy-header", "--picked": "pytest-picked", "--forked": "pytest-forked",
-    "--instafail": "pytest-instafail", "--sugar": "pytest-sugar", "--run-parallel": "pytest-run-parallel", "--cases": "pytest-cases",
-    "--examples": "pytest-examples", "--envfile": "pytest-dotenv", "--nbval": "nbval", "--hypothesis": "hypothesis", "--memray": "pytest-memray",
+    "--instafail": "pytest-instafail", "--sugar": "pytest-sugar", "--run-parallel": "pytest-run-parallel",
+    "--envfile": "pytest-dotenv", "--nbval": "nbval", "--hypothesis": "hypothesis", "--memray": "pytest-memray",
     "--spec": "pytest-spec", "--splits": "pytest-split", "--testmon": "pytest-testmon", "--regtest": "pytest-regtest",
 }
 
 # Configuration key of pytest -> plugin.
 PLUGIN_SETTINGS = {
     "asyncio_mode": "pytest-asyncio", "asyncio_default_fixture_loop_scope": "pytest-asyncio", "timeout": "pytest-timeout",
-    "DJANGO_SETTINGS_MODULE": "pytest-django", "django_settings_module": "pytest-django", "env": "pytest-env",
-    "trio_mode": "pytest-trio", "flake8-max-line-length": "pytest-flake8", "mocked-sessions": "alchemy-mock", "qt_api": "pytest-qt",
-    "doctest_plus": "pytest-doctestplus", "anyio_mode": "anyio", "mypy_ini": "pytest-mypy", "testmon": "pytest-testmon",
-    "markdown-docs": "pytest-markdown-docs", "xfail_tb": "pytest", "rerun": "pytest-rerunfailures", "socket": "pytest-socket",
+    "DJANGO_SETTINGS_MODULE": "pytest-django", "env": "pytest-env", "trio_mode": "pytest-trio", "flake8-max-line-length": "pytest-flake8",
+    "qt_api": "pytest-qt", "doctest_plus": "pytest-doctestplus",
 }
 
-# Fixture that a test asks for -> plugin.
+# Fixture that a test asks for -> plugin. Only names that no project is likely to use for a fixture of its own.
 PLUGIN_FIXTURES = {
     "mocker": "pytest-mock", "benchmark": "pytest-benchmark", "httpbin": "pytest-httpbin", "requests_mock": "requests-mock",
-    "freezer": "pytest-freezer", "httpserver": "pytest-httpserver", "snapshot": "syrupy", "datadir": "pytest-datadir",
-    "httpx_mock": "pytest-httpx", "respx_mock": "respx", "subtests": "pytest-subtests", "fs": "pyfakefs", "aiohttp_client": "pytest-aiohttp",
-    "data_regression": "pytest-regressions", "file_regression": "pytest-regressions", "faker": "faker", "qtbot": "pytest-qt",
-    "recorder": "pytest-recording", "time_machine": "time-machine", "live_server": "pytest-django", "image_regression": "pytest-regressions",
+    "freezer": "pytest-freezer", "httpx_mock": "pytest-httpx", "aiohttp_client": "pytest-aiohttp",
 }
 
-PLUGIN_MARKS = {"asyncio": "pytest-asyncio", "trio": "pytest-trio", "anyio": "anyio", "django_db": "pytest-django", "vcr": "pytest-recording",
-                "timeout": "pytest-timeout", "flaky": "pytest-rerunfailures", "benchmark": "pytest-benchmark", "freeze_time": "pytest-freezer",
-                "order": "pytest-order", "run": "pytest-ordering", "dependency": "pytest-dependency", "datafiles": "pytest-datafiles"}
+PLUGIN_MARKS = {
+    "asyncio": "pytest-asyncio", "trio": "pytest-trio", "django_db": "pytest-django", "vcr": "pytest-recording", "timeout": "pytest-timeout",
+    "benchmark": "pytest-benchmark", "freeze_time": "pytest-freezer", "dependency": "pytest-dependency", "datafiles": "pytest-datafiles",
+}
 
 
 def plugin_for_option(option: str) -> str | None:
