@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.changes.touched import asserts_something
 from bot.reproducers.from_tests import measure
-from bot.reproducers.repeats import repeat_limits, repeat_on_base, repeat_on_patched
+from bot.reproducers.repeats import repeat_both, repeat_limits
 from bot.verification.bench import Bench
 from bot.verification.evidence import Origin, Reproducer
 from bot.verification.relevance import names_added
@@ -23,8 +23,8 @@ def run_mended_tests(bench: Bench, base: TestReport, patched: TestReport, base_t
     bench.say(f"{len(names)} tests of base that failed pass now: running them again")
     files = sorted({name.split("::")[0] for name in names})
     request, limits = bench.files_request(files, names), repeat_limits(bench, names, patched)
+    on_base, on_patched = repeat_both(bench, base_tree, patched_tree, request, repeat - 1, limits)
     reproducer = Reproducer(
-        origin=Origin.GIVEN, candidates=names, required=frozenset(), base=(base, *repeat_on_base(bench, base_tree, request, repeat - 1, limits)),
-        patched=(patched, *repeat_on_patched(bench, patched_tree, request, repeat - 1, limits)), added_names=names_added(bench.change.lines, bench.change.source),
+        origin=Origin.GIVEN, candidates=names, required=frozenset(), base=(base, *on_base), patched=(patched, *on_patched), added_names=names_added(bench.change.lines, bench.change.source),
         asserting=frozenset(name for name in names if asserts_something(base_tree, name)), test_files=frozenset(bench.plan.test_files))
     return measure(bench, reproducer, patched_tree, files)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bot.changes.change import Change
 from bot.changes.touched import Touched, asserts_something, read_module, unit_of
-from bot.reproducers.repeats import repeat_limits, repeat_on_base, repeat_on_patched
+from bot.reproducers.repeats import repeat_both, repeat_limits
 from bot.verification.bench import Bench
 from bot.verification.evidence import Origin, Reproducer
 from bot.verification.relevance import coverable_lines, names_added, touched_files
@@ -43,8 +43,7 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
         return None
     kept = sorted({name.split("::")[0] for name in candidates})
     request, limits = bench.files_request(kept, candidates), repeat_limits(bench, candidates, first)
-    on_base = repeat_on_base(bench, before_tree, request, repeat - 1, limits)
-    on_patched = repeat_on_patched(bench, after, request, repeat - 1, limits)
+    on_base, on_patched = repeat_both(bench, before_tree, after, request, repeat - 1, limits)
     reproducer = Reproducer(
         origin=origin, candidates=candidates, required=required, base=(first_base, *on_base), patched=(first, *on_patched),
         given=frozenset(name for name in candidates if change.given and name.split("::")[0] in _reach(change.given, touched)),

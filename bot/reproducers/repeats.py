@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from bot.verification.bench import Bench
@@ -17,14 +18,18 @@ def repeat_limits(bench: Bench, names: tuple[str, ...], passing: TestReport) -> 
     return replace(bench.limits, test_s=min(bench.limits.test_s, max(20.0, 10 * longest)))
 
 
-def repeat_on_base(bench: Bench, tree: Tree, request: RunRequest, times: int, limits: Limits) -> tuple[TestReport, ...]:
-    """Fresh processes in one box."""
+def repeat_both(
+    bench: Bench, before: Tree, after: Tree, request: RunRequest, times: int, limits: Limits,
+) -> tuple[tuple[TestReport, ...], tuple[TestReport, ...]]:
+    """(base's reports, patched ones). Base: fresh processes in one box; patched: fresh boxes, as many at a time as there are places."""
     if times <= 0:
-        return ()
+        return (), ()
+    with ThreadPoolExecutor(times + 1, thread_name_prefix="repeat") as pool:
+        base = pool.submit(_on_base, bench, before, request, times, limits)
+        patched = [pool.submit(bench.run, "reproducer", f"patched-{place + 2}", after, request, limits) for place in range(times)]
+        return base.result(), tuple(run.result() for run in patched)
+
+
+def _on_base(bench: Bench, tree: Tree, request: RunRequest, times: int, limits: Limits) -> tuple[TestReport, ...]:
     with bench.box("reproducer", tree, limits) as box:
         return tuple(bench.run_in(box, "reproducer", f"base-{place + 2}", request) for place in range(times))
-
-
-def repeat_on_patched(bench: Bench, tree: Tree, request: RunRequest, times: int, limits: Limits) -> tuple[TestReport, ...]:
-    """Fresh boxes: what the change leaves behind can't help its next run."""
-    return tuple(bench.run("reproducer", f"patched-{place + 2}", tree, request, limits) for place in range(times))

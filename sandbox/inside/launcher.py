@@ -103,8 +103,9 @@ def main(payload):
     close_standard_streams()
     channel.send({"k": "hello", "python": sys.version.split()[0]})
     os.chdir(payload["root"])
-    if payload["root"] not in sys.path:
-        sys.path.append(payload["root"])  # last, so that nothing in the tree can shadow an installed module
+    for folder in (payload["root"] + "/src", payload["root"]):
+        if folder not in sys.path and os.path.isdir(folder):
+            sys.path.append(folder)  # last, so that nothing in the tree can shadow an installed module
     tracer = None
     if payload.get("trace"):
         space = {"__name__": "dualgate_tracer"}
