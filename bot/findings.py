@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -43,3 +44,8 @@ def warning(code: str, detail: str, paths: tuple[str, ...] = (), tests: tuple[st
 def note(code: str, detail: str, paths: tuple[str, ...] = (), tests: tuple[str, ...] = ()) -> Finding:
     """A finding for the record."""
     return Finding(code, Severity.NOTE, detail, paths, tests)
+
+
+def counted(names: Sized) -> str:
+    """`1 test`, `2 tests`."""
+    return f"{len(names)} test{'' if len(names) == 1 else 's'}"

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from bot.findings import Finding, Severity
 from sandbox.results.report import TestResult
 
+DIAGNOSED = 20  # failing tests that get a diagnosis of their own
 SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 

@@ -1,0 +1,148 @@
+"""Pass-to-pass: what worked before against what works now, id by id. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from bot.findings import Finding, Severity, blocker, counted, warning
+from bot.verification.diagnosis import DIAGNOSED, diagnose
+from bot.verification.evidence import Evidence, PassToPass
+from sandbox.results.report import Outcome, TestReport, TestResult
+
+
+def judge_pass_to_pass(evidence: Evidence, changed: Collection[str]) -> tuple[PassToPass, list[Finding]]:
+    """Every base pass against the patched run, id by id."""
+    base, patched = evidence.base, evidence.patched
+    if base is None or patched is None:
+        return PassToPass(), []
+    if "deadline" in (base.limit, patched.limit):
+        return PassToPass(passed=len(base.passing() & patched.passing())), []
+    passing = base.passing()
+    failing = tuple(name for name, r in base.results.items() if r.failed)
+    if not passing:
+        return _nothing_passes(evidence, base, failing)
+    state = _Sorted()
+    for name in base.results:
+        if name in passing:
+            _sort(state, name, evidence, patched)
+    state.regressions += _multiplied(base, patched, evidence)
+    regressed = tuple(dict.fromkeys([*state.regressions, *state.skipped, *state.timeouts]))
+    failed = tuple(name for name in regressed if name not in state.review)
+    status = "failed" if failed or state.missing else "passed"
+    gate = PassToPass(status, len(state.passed), failed, tuple(state.missing), tuple(state.flaky), failing, tuple(state.skipped))
+    return gate, _p2p_findings(state, evidence, patched, changed)
+
+
+class _Sorted:
+    """Base passes by what became of them."""
+
+    def __init__(self) -> None:
+        self.passed: list[str] = []
+        self.regressions: list[str] = []
+        self.skipped: list[str] = []
+        self.missing: list[str] = []
+        self.removed: list[str] = []
+        self.flaky: list[str] = []
+        self.timeouts: list[str] = []
+        self.review: list[str] = []
+        self.unstable: list[str] = []
+
+
+def _sort(state: _Sorted, name: str, evidence: Evidence, patched: TestReport) -> None:
+    now = patched.results.get(name)
+    if now is not None and now.passed:
+        state.passed.append(name)
+        return
+    base_again = evidence.base_again.get(name, ())
+    if any(r is None or not r.passed for r in base_again):
+        state.unstable.append(name)
+        state.flaky.append(name)
+        return
+    again = evidence.patched_again.get(name, ())
+    if again and any(r is not None and r.passed for r in again) and now is not None:
+        state.flaky.append(name)
+        return
+    if name in evidence.touched:
+        state.review.append(name)
+    elif now is None or now.outcome is Outcome.MISSING:
+        state.missing.append(name)
+        file = name.split("::")[0]
+        collected = file in patched.collected or any(other.split("::")[0] == file for other in patched.results)
+        if now is None and collected and patched.complete and not patched.cut:
+            state.removed.append(name)
+        else:
+            state.regressions.append(name)
+    elif now.outcome in (Outcome.SKIPPED, Outcome.XFAILED, Outcome.XPASSED):
+        state.skipped.append(name)
+    elif now.kind == "timeout":
+        state.timeouts.append(name)
+    else:
+        state.regressions.append(name)
+
+
+def _multiplied(base: TestReport, patched: TestReport, evidence: Evidence) -> list[str]:
+    """Ids that occur more often than on base: another count of equals."""
+    extra = [name for name in patched.results if " #" in name and name not in base.results and name.rsplit(" #", 1)[0] in base.results]
+    return [name for name in extra if name not in evidence.touched]
+
+
+def _nothing_passes(evidence: Evidence, base: TestReport, failing: tuple[str, ...]) -> tuple[PassToPass, list[Finding]]:
+    proof = set(evidence.reproducer.candidates) if evidence.reproducer else set()
+    others = [name for name in base.results if name not in proof]
+    files = {name.split("::")[0] for name in proof}
+    if not others and set(base.uncollected) <= files and not evidence.has_tests and (base.complete or base.uncollected):
+        return PassToPass("empty", already_failing=failing), [warning("no_other_tests", "the repository has no other test: nothing guards what worked before")]
+    reason = next(iter(base.uncollected.values()), "") or base.internal or (base.results[failing[0]].message if failing else "") or base.log
+    tail = "\n".join(reason.strip().splitlines()[-12:])
+    return PassToPass("not_run" if not base.results else "failed", already_failing=failing), [blocker("base_broken", f"no test passes on base\n{tail}")]
+
+
+def _p2p_findings(state: _Sorted, evidence: Evidence, patched: TestReport, changed: Collection[str]) -> list[Finding]:
+    found: list[Finding] = []
+    if state.regressions:
+        found.append(blocker("regression", f"{counted(state.regressions)} passed before and {'does' if len(state.regressions) == 1 else 'do'} not now",
+                             tests=tuple(state.regressions)))
+    if state.skipped:
+        found.append(blocker("regression", f"{counted(state.skipped)} passed before and {'is' if len(state.skipped) == 1 else 'are'} skipped or expected to fail now",
+                             tests=tuple(state.skipped)))
+    if state.timeouts:
+        found.append(blocker("timeout", f"{counted(state.timeouts)} no longer {'ends' if len(state.timeouts) == 1 else 'end'} in time", tests=tuple(state.timeouts)))
+    if state.removed:
+        found.append(blocker("tests_removed", f"{counted(state.removed)} passed before and {'is' if len(state.removed) == 1 else 'are'} gone, though the file was collected",
+                             tests=tuple(state.removed)))
+    for name in state.review:
+        now = patched.results.get(name)
+        found.append(blocker("needs_review", f"the change edits or deletes this test, and base's version {'fails' if now else 'is gone'} with it: passed before, "
+                             f"{now.outcome.value if now else 'missing'} now\n{evidence.touched[name]}", tests=(name,)))
+    for name in state.flaky[:DIAGNOSED]:
+        again = [r.outcome.value if r else "missing" for r in (*evidence.base_again.get(name, ()), *evidence.patched_again.get(name, ()))]
+        found.append(warning("flaky", f"not the same on every run: {', '.join(again)}" if name not in state.unstable else "unstable on base itself", tests=(name,)))
+    risky = [name for name in state.flaky if name not in state.unstable and _runs_change(patched.results.get(name), changed)]
+    if risky:
+        found.append(blocker("flaky", f"{counted(risky)} failed at least once inside the changed code", tests=tuple(risky)))
+    for file, text in patched.uncollected.items():
+        if evidence.base is not None and file not in evidence.base.uncollected:
+            found.append(blocker("regression", f"{file} no longer collects", tests=(file,)))
+            lines = [line for line in text.strip().splitlines() if line.strip()]
+            found.append(warning("collection", "\n".join(lines[-6:]), (file,)))
+    if patched.internal or (not patched.complete and not patched.limit and not patched.broken):
+        tail = "\n".join((patched.internal or patched.log).strip().splitlines()[-8:])
+        found.append(blocker("regression", f"with the change the test runner does not come to its end\n{tail}"))
+        found.append(warning("crash", tail or "the program died"))
+    elif not any(f.severity is Severity.BLOCKER for f in found) and patched.status not in (0, None) and evidence.base is not None and evidence.base.status == 0 \
+            and not state.flaky and not any(r.failed for r in patched.results.values()):
+        found.append(blocker("regression", f"no test fails, but the runner ended with {patched.status} (base: 0)"))
+    for name in [*state.regressions, *state.timeouts][:DIAGNOSED]:
+        result = patched.results.get(name)
+        if result is not None and result.failed:
+            found.append(diagnose(result, changed, Severity.WARNING))
+    if evidence.base is not None and not evidence.base.complete:
+        found.append(warning("base_incomplete", "the suite does not come to its end on base: the tests behind that are not judged"))
+    if patched.cut:
+        found.append(warning("suite_cut", "the suite is too long for its time limit: the tests nearest to the change were run, "
+                             f"{len(patched.results)} of them"))
+    return found
+
+
+def _runs_change(result: TestResult | None, changed: Collection[str]) -> bool:
+    return result is not None and any(frame[0] in changed for frame in result.frames)
