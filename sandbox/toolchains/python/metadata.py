@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 import configparser
-import posixpath
 import re
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
+from sandbox.toolchains.python import poetry as poetry_tables
+from sandbox.toolchains.python.requirement_files import is_requirements, requirement_lines
 from sandbox.toolchains.python.syntax import parse_module
+from sandbox.toolchains.python.workflows import read_workflows
 from sandbox.workspace import Tree
 
 VERSION = re.compile(r"Programming Language :: Python :: (3\.\d+)")
@@ -73,7 +72,7 @@ def read_metadata(tree: Tree) -> Metadata:
         except (ValueError, SyntaxError, configparser.Error, AttributeError, TypeError, KeyError) as error:
             found.faults.append(f"{path}: {error}")
     for path in tree:
-        if _is_requirements(path):
+        if is_requirements(path):
             found.files[path] = requirement_lines(tree, path)
     for path in ("uv.lock", "poetry.lock", "pdm.lock"):
         text = tree.text(path)
@@ -84,7 +83,12 @@ def read_metadata(tree: Tree) -> Metadata:
             except ValueError as error:
                 found.faults.append(f"{path}: {error}")
             break
-    _workflows(found, tree)
+    hints = read_workflows(tree)
+    found.ci, found.ci_pythons = hints.requirements, hints.pythons
+    found.ci_extras += hints.extras
+    found.faults += hints.faults
+    if hints.origin:
+        found.origins["ci"] = hints.origin
     found.keep_strings()
     return found
 
@@ -113,13 +117,13 @@ def _pyproject(found: Metadata, tree: Tree, text: str) -> None:
     if poetry:
         found.name = found.name or poetry.get("name")
         rows = dict(poetry.get("dependencies") or {})
-        found.requires_python = found.requires_python or _poetry_python(rows.pop("python", None))
-        found.dependencies += [_poetry(name, spec) for name, spec in rows.items() if not _optional(spec)]
+        found.requires_python = found.requires_python or poetry_tables.python_specifier(rows.pop("python", None))
+        found.dependencies += [poetry_tables.requirement(name, spec) for name, spec in rows.items() if not poetry_tables.is_optional(spec)]
         by_group = {"dev": poetry.get("dev-dependencies") or {}}
         by_group |= {name: group.get("dependencies") or {} for name, group in (poetry.get("group") or {}).items()}
         for name, rows in by_group.items():
             if rows:
-                found.groups[name] = [_poetry(key, spec) for key, spec in rows.items()]
+                found.groups[name] = [poetry_tables.requirement(key, spec) for key, spec in rows.items()]
                 found.note(f"group:{name}", tree, file, f"{name}")
     flit = (tool.get("flit") or {}).get("metadata") or {}
     if flit:
@@ -160,45 +164,6 @@ def _group(groups: dict[str, Any], name: str, seen: set[str]) -> list[str]:
         elif isinstance(row, dict) and "include-group" in row:
             rows += _group(groups, row["include-group"], seen)
     return rows
-
-
-def _optional(spec: Any) -> bool:
-    return isinstance(spec, dict) and bool(spec.get("optional"))
-
-
-def _poetry(name: str, spec: Any) -> str:
-    """A PEP 508 string of one line of a Poetry table; what has no such form (Git, path) is the bare name."""
-    extras = ""
-    if isinstance(spec, list):
-        spec = spec[-1]
-    if isinstance(spec, dict):
-        extras = f"[{','.join(spec['extras'])}]" if spec.get("extras") else ""
-        spec = spec.get("version", "*")
-    return f"{name}{extras}{_poetry_specifier(str(spec))}"
-
-
-def _poetry_specifier(text: str) -> str:
-    text = text.strip()
-    if text in ("*", ""):
-        return ""
-    parts = []
-    for part in text.split("||")[-1].split(","):
-        part = part.strip()
-        match = re.fullmatch(r"([\^~])\s*(\d+(?:\.\d+)*)(.*)", part)
-        if match:
-            numbers = [int(n) for n in match[2].split(".")]
-            place = next((i for i, n in enumerate(numbers) if n), len(numbers) - 1) if match[1] == "^" else min(1, len(numbers) - 1)
-            upper = [*numbers[:place], numbers[place] + 1]
-            parts.append(f">={match[2]}{match[3]},<{'.'.join(map(str, upper))}")
-        elif re.match(r"\d", part):
-            parts.append(f"=={part}")
-        else:
-            parts.append(part)
-    return ",".join(parts)
-
-
-def _poetry_python(spec: Any) -> str | None:
-    return _poetry_specifier(spec) if isinstance(spec, str) else None
 
 
 def _parser(text: str) -> configparser.RawConfigParser:
@@ -323,34 +288,7 @@ def _pytest(found: Metadata, tree: Tree, file: str, settings: dict[str, Any]) ->
 def _pipfile(found: Metadata, tree: Tree, text: str) -> None:
     data = tomllib.loads(text)
     for table, name in (("packages", "pipfile"), ("dev-packages", "dev")):
-        found.groups[name] = [_poetry(key, spec) for key, spec in (data.get(table) or {}).items()]
-
-
-def _is_requirements(path: str) -> bool:
-    parts = path.split("/")
-    return len(parts) <= 3 and path.endswith(".txt") and ("requirements" in parts[-1].lower() or "requirements" in [p.lower() for p in parts[:-1]])
-
-
-def requirement_lines(tree: Tree, path: str, seen: frozenset[str] = frozenset()) -> list[str]:
-    """Requirement strings of a file and those it includes; options, hashes, editable and URL lines are left out."""
-    text = tree.text(path)
-    if text is None or path in seen:
-        return []
-    rows: list[str] = []
-    for line in text.replace("\\\n", " ").splitlines():
-        line = re.sub(r"(^|\s)#.*", "", line)
-        line = re.sub(r"\s--?(hash|config-settings)[= ]\S+", "", line).strip()
-        include = re.match(r"-(?:r|-requirement)[= ]\s*(\S+)", line)
-        if include:
-            folder = path.rsplit("/", 1)[0] + "/" if "/" in path else ""
-            rows += requirement_lines(tree, _join(folder, include[1]), seen | {path})
-        elif line and not line.startswith("-") and "://" not in line and not line.startswith((".", "/")):
-            rows.append(line)
-    return rows
-
-
-def _join(folder: str, name: str) -> str:
-    return posixpath.normpath(folder + name)
+        found.groups[name] = [poetry_tables.requirement(key, spec) for key, spec in (data.get(table) or {}).items()]
 
 
 def _lock(text: str) -> dict[str, str]:
@@ -360,56 +298,3 @@ def _lock(text: str) -> dict[str, str]:
         if package.get("name") and package.get("version") and not (package.get("source") or {}).get("editable"):
             versions.setdefault(package["name"], set()).add(package["version"])
     return {name: found.pop() for name, found in versions.items() if len(found) == 1}
-
-
-def _workflows(found: Metadata, tree: Tree) -> None:
-    """`pip install` words, extras and Python versions of the CI steps. Read as data; nothing is run."""
-    for path in sorted(tree):
-        if not (path.startswith(".github/workflows/") and path.endswith((".yml", ".yaml"))) and path != ".travis.yml":
-            continue
-        text = tree.text(path) or ""
-        if "pytest" not in text and "tox" not in text and "unittest" not in text and "nox" not in text:
-            continue
-        try:
-            data = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            found.faults.append(f"{path}: {str(error).splitlines()[0]}")
-            continue
-        found.ci_pythons += re.findall(r"['\"\s,\[](3\.\d+)['\"\s,\]]", text)
-        for command in _commands(data):
-            _install_words(found, command)
-        found.origins.setdefault("ci", (path, line_of(text, "pip install")))
-
-
-def _commands(node: Any) -> Iterable[str]:
-    if isinstance(node, dict):
-        for key, value in node.items():
-            if key in ("run", "install", "script", "before_install") and isinstance(value, str):
-                yield from value.replace("\\\n", " ").splitlines()
-            elif key in ("install", "script", "before_install") and isinstance(value, list):
-                yield from (row for row in value if isinstance(row, str))
-            else:
-                yield from _commands(value)
-    elif isinstance(node, list):
-        for item in node:
-            yield from _commands(item)
-
-
-def _install_words(found: Metadata, command: str) -> None:
-    match = re.search(r"pip3?\s+install\s+(.*)", command)
-    if not match:
-        return
-    words = match[1].split("#")[0].split("&&")[0].split()
-    skip = False
-    for word in words:
-        word = word.strip("'\"")
-        if skip:
-            skip = False
-            continue
-        local = re.fullmatch(r"\.\[([\w,\s-]+)\]", word)
-        if local:
-            found.ci_extras += local[1].split(",")
-        elif word in ("-r", "-c", "--requirement", "--index-url", "-i", "--constraint", "-f"):
-            skip = True
-        elif re.fullmatch(r"[A-Za-z][\w.-]*(\[[\w,-]+\])?([<>=!~]=?[\w.*,<>=!]+)?", word) and "/" not in word:
-            found.ci.append(word)
