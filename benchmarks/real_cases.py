@@ -44,7 +44,8 @@ def without_source(case: dict[str, Any], repo: Path, folder: Path) -> list[str] 
     """The fix's tests alone (a commit pair), or a harmless new file in place of the patch."""
     if case.get("fix_commit"):
         files = [f for f in case["test_files_changed"] if re.fullmatch(r"\S+", f)]
-        diff = subprocess.run(["git", "-C", str(repo), "diff", "--binary", case["base_commit"], case["fix_commit"], "--", *files], capture_output=True, check=True).stdout
+        words = ["git", "-C", str(repo), "diff", "--binary", case["base_commit"], case["fix_commit"], "--", *files]
+        diff = subprocess.run(words, capture_output=True, check=True).stdout
         (folder / "twin.diff").write_bytes(diff)
         return [str(repo), "--base", case["base_commit"], "--patch", str(folder / "twin.diff")] if diff.strip() else None
     text = "diff --git a/dualgate_note.py b/dualgate_note.py\nnew file mode 100644\n--- /dev/null\n+++ b/dualgate_note.py\n@@ -0,0 +1 @@\n+NOTE = 1\n"
@@ -65,7 +66,8 @@ def main() -> None:
         case = json.loads(line)
         name = case.get("id") or case["instance_id"]
         repo = options.mirrors / case["repo"].replace("/", "+") / "repo"
-        if (options.only and name not in options.only) or not repo.exists() or case.get("language", "python") != "python" or case.get("expect_head", "") is None:
+        unwanted = bool(options.only) and name not in options.only
+        if unwanted or not repo.exists() or case.get("language", "python") != "python" or case.get("expect_head", "") is None:
             continue
         folder = options.out / name
         folder.mkdir(parents=True, exist_ok=True)

@@ -115,7 +115,8 @@ def main() -> None:
 @click.option("--head", help="Revision with the change; it is split into source and tests.")
 @click.option("--patch", type=click.Path(path_type=Path), help="The change as a diff, instead of --head.")
 @click.option("--test-patch", type=click.Path(path_type=Path), help="Trusted tests as a diff, applied to both sides.")
-@click.option("--reproducer", "reproducers", multiple=True, type=click.Path(path_type=Path), help="A test file or script that fails on base and passes on the change.")
+@click.option("--reproducer", "reproducers", multiple=True, type=click.Path(path_type=Path),
+              help="A test file or script that fails on base and passes on the change.")
 @click.option("--config", type=click.Path(path_type=Path), help="A dualgate.yml instead of the one in base.")
 @click.option("--json", "json_file", help="Write the verdict here as JSON; - for standard output.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write the tests here as JUnit XML.")

@@ -71,7 +71,8 @@ class PlanResult:
         report = self.report or TestReport()
         plan = self.plan
         return {
-            "toolchain": plan.toolchain if plan else None, "framework": plan.framework if plan else None, "passed": report.count(Outcome.PASSED, Outcome.XPASSED),
+            "toolchain": plan.toolchain if plan else None, "framework": plan.framework if plan else None,
+            "passed": report.count(Outcome.PASSED, Outcome.XPASSED),
             "failed": report.count(Outcome.FAILED), "errors": report.count(Outcome.ERROR) + len(report.uncollected),
             "skipped": report.count(Outcome.SKIPPED, Outcome.XFAILED), "unstable": self.unstable,
             "environment_s": round(self.environment_s, 3), "suite_s": round(report.seconds, 3), "first_error": first_error(report),
@@ -83,11 +84,13 @@ class PlanResult:
         if self.plan:
             lines += [f"  {c.choice:<20} {plain(c.value)}" + (f"   ({c.file}:{c.line})" if c.file else "") for c in self.plan.why]
         if self.environment:
-            lines.append(f"  environment          Python {self.environment.python}, {'cached' if self.environment.cached else f'built in {self.environment_s:.1f} s'}")
+            made = "cached" if self.environment.cached else f"built in {self.environment_s:.1f} s"
+            lines.append(f"  environment          Python {self.environment.python}, {made}")
             lines += [f"  not installed        {plain(row)}" for row in self.environment.dropped]
         if self.report is not None:
             run = self._run()
-            lines.append(f"  suite                {run['passed']} passed, {run['failed']} failed, {run['errors']} errors, {run['skipped']} skipped, {run['suite_s']:.1f} s")
+            counts = ", ".join(f"{run[word]} {word}" for word in ("passed", "failed", "errors", "skipped"))
+            lines.append(f"  suite                {counts}, {run['suite_s']:.1f} s")
             if run["first_error"]:
                 lines += ["  first error          " + plain(line) for line in run["first_error"].splitlines()[:6]]
         return "\n".join(lines)
@@ -125,7 +128,8 @@ def plan_repository(request: PlanRequest, settings: Settings, store: RunStore, e
         return PlanResult(name, commit, plan, summary=f"{name}: {plan.framework} with Python {plan.interpreters[0]}, {len(plan.test_files)} test files")
     engine.sweep()
     with repository.scratch() as scratch:
-        change = Change(repository=name, base=commit, head=None, commit_date=date, version=plan.version, base_tree=tree, git_files=scratch.one_commit(commit, tag))
+        files = scratch.one_commit(commit, tag)
+        change = Change(repository=name, base=commit, head=None, commit_date=date, version=plan.version, base_tree=tree, git_files=files)
         return _run(request, settings, store, engine, change, plan, policy, started, say)
 
 

@@ -19,7 +19,7 @@ from bot.changes.static_look import look
 from bot.errors import BadInput
 from bot.findings import Finding, Severity, blocker, note
 from sandbox.toolchains.python.paths import folders_of_tests, is_bytecode, is_compiled_source, is_harness, is_manifest, is_prose, is_test_path
-from sandbox.workspace import LINK, File, Tree, link_escapes, unsafe_path
+from sandbox.workspace import EXECUTABLE, LINK, REGULAR, File, Tree, link_escapes, unsafe_path
 
 Changes = Mapping[str, File | None]
 
@@ -165,7 +165,8 @@ def boxable(tree: Tree) -> tuple[Tree, list[str]]:
     dropped = [path for path, file in tree.items()
                if unsafe_path(path) or is_bytecode(path) or (file.mode == LINK and link_escapes(path, file.data.decode("utf-8", "surrogateescape")))]
     tree = tree.with_changes(dict.fromkeys(dropped))
-    return Tree((path, File("100755" if file.mode == "100755" else "120000" if file.mode == LINK else "100644", file.data)) for path, file in tree.items()), dropped
+    modes = {path: file.mode if file.mode in (EXECUTABLE, LINK) else REGULAR for path, file in tree.items()}
+    return Tree((path, File(modes[path], file.data)) for path, file in tree.items()), dropped
 
 
 def _applied(scratch: Scratch, base: str, base_tree: Tree, patch: bytes) -> tuple[str, list[Finding]]:
@@ -202,7 +203,9 @@ def _given(scratch: Scratch, base: str, base_tree: Tree, test_patch: bytes | Non
     return {entry.path: after.get(entry.path) for entry in entries}
 
 
-def _split(scratch: Scratch, known: dict[str, Any], entries: tuple[Entry, ...], after: Tree, diff: bytes, given: Changes | None, findings: list[Finding]) -> Change:
+def _split(
+    scratch: Scratch, known: dict[str, Any], entries: tuple[Entry, ...], after: Tree, diff: bytes, given: Changes | None, findings: list[Finding],
+) -> Change:
     base_tree: Tree = known["base_tree"]
     folders = folders_of_tests([*base_tree, *after])
     is_test = [entry.path for entry in entries if is_test_path(entry.path, folders)]

@@ -12,12 +12,15 @@ from sandbox.workspace import Tree
 STRONG = {
     "names the test runner": re.compile(r"\b_pytest\b|\bimport pytest\b|\bfrom pytest\b|\bpytest\.(skip|exit|xfail|importorskip|fail)\b"),
     "reads the test runner's environment": re.compile(r"PYTEST_CURRENT_TEST|PYTEST_VERSION|PYTEST_XDIST|TOX_ENV|DUALGATE"),
-    "asks whether a test runner is loaded": re.compile(r"""["'](pytest|unittest|_pytest|nose)["']\s+(not\s+)?in\s+(sys\.)?modules|modules\s*(\.get\(|\[)\s*["'](_?pytest|unittest)"""),
-    "reads its callers' frames": re.compile(r"\bsys\._getframe|\bsys\._current_frames|\binspect\.(stack|currentframe|getouterframes|trace)\b|\.f_back\b|\btb_frame\b"),
+    "asks whether a test runner is loaded": re.compile(
+        r"""["'](pytest|unittest|_pytest|nose)["']\s+(not\s+)?in\s+(sys\.)?modules|modules\s*(\.get\(|\[)\s*["'](_?pytest|unittest)"""),
+    "reads its callers' frames": re.compile(
+        r"\bsys\._getframe|\bsys\._current_frames|\binspect\.(stack|currentframe|getouterframes|trace)\b|\.f_back\b|\btb_frame\b"),
     "searches the interpreter's objects": re.compile(r"\bgc\.(get_objects|get_referrers|get_referents)\b"),
     "ends the process without its clean-up": re.compile(r"\bos\._exit\b|\bos\.(kill|abort|execv\w*)\(|\bsignal\.raise_signal\b|\bSIGKILL\b"),
     "skips tests": re.compile(r"\bSkipTest\b|\bunittest\.skip\b|\boutcomes\.Skipped\b"),
-    "replaces assertion methods": re.compile(r"TestCase\.(assert\w+|fail\w*|run)\s*=|setattr\(\s*(unittest\.)?TestCase|\bAssertionError\s*=|builtins\.AssertionError"),
+    "replaces assertion methods": re.compile(
+        r"TestCase\.(assert\w+|fail\w*|run)\s*=|setattr\(\s*(unittest\.)?TestCase|\bAssertionError\s*=|builtins\.AssertionError"),
 }
 WEAK = {
     "registers an exit handler": re.compile(r"\batexit\b"),

@@ -121,7 +121,8 @@ def compare(old_text: str | None, new_text: str | None, changed_elsewhere: froze
 
 
 def _same_body(old: Unit, new: Unit, old_name: str, new_name: str) -> bool:
-    return old.shape.replace(f"name='{old_name.rsplit('::', 1)[-1]}'", "name=''", 1) == new.shape.replace(f"name='{new_name.rsplit('::', 1)[-1]}'", "name=''", 1)
+    nameless = [unit.shape.replace(f"name='{name.rsplit('::', 1)[-1]}'", "name=''", 1) for unit, name in ((old, old_name), (new, new_name))]
+    return nameless[0] == nameless[1]
 
 
 def _affected(module: Module, changed: set[str], elsewhere: frozenset[str]) -> set[str]:

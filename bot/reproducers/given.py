@@ -78,7 +78,8 @@ def run_given(bench: Bench, files: tuple[GivenFile, ...], repeat: int) -> Reprod
     for g in files:
         if not any(name.split("::")[0] == g.name for name in names):
             names = (*names, g.name)
-    asserting = frozenset(name for name in names for g in files if name.split("::")[0] == g.name and (g.script or ASSERTING.search(g.data.decode("utf-8", "replace"))))
+    checking = {g.name for g in files if g.script or ASSERTING.search(g.data.decode("utf-8", "replace"))}
+    asserting = frozenset(name for name in names if name.split("::")[0] in checking)
     reproducer = Reproducer(
         origin=Origin.GIVEN, candidates=names, required=frozenset(names), given=frozenset(names), each=tuple(g.name for g in files), base=base, patched=patched,
         added_names=names_added(bench.change.lines, bench.change.source), asserting=asserting,
@@ -100,7 +101,8 @@ def _all(bench: Bench, files: tuple[GivenFile, ...], run: Callable[[RunRequest],
         if g.script:
             reports.append(run(RunRequest(mode="script", args=(f"{bench.environment.root}/{g.place}",), wanted=(g.name,))))
     first = reports[0]
-    merged = replace(first, results={k: v for r in reports for k, v in r.results.items()}, uncollected={k: v for r in reports for k, v in r.uncollected.items()},
+    merged = replace(first, results={k: v for r in reports for k, v in r.results.items()},
+                     uncollected={k: v for r in reports for k, v in r.uncollected.items()},
                      complete=all(r.complete for r in reports), limit=next((r.limit for r in reports if r.limit), None),
                      broken=next((r.broken for r in reports if r.broken), None), seconds=sum(r.seconds for r in reports))
     return _renamed(merged, files)

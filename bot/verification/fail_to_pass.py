@@ -104,7 +104,7 @@ def _f2p_findings(
             found.append(blocker("needs_review", f"{counted(still)} of the change start only with its version of {', '.join(reproducer.harness_files)}",
                                  reproducer.harness_files, tuple(still)))
         else:
-            found.append(blocker("reproducer_still_fails", f"{counted(still)} that the change is to be judged by {'does' if len(still) == 1 else 'do'} not pass with it",
+            found.append(blocker("reproducer_still_fails", f"not passing with the change: {counted(still)} that it is to be judged by",
                                  tests=tuple(still)))
         last = reproducer.patched[-1]
         for name in still[:DIAGNOSED]:

@@ -99,24 +99,22 @@ def _nothing_passes(evidence: Evidence, base: TestReport, failing: tuple[str, ..
 
 def _p2p_findings(state: _Sorted, evidence: Evidence, patched: TestReport, changed: Collection[str]) -> list[Finding]:
     found: list[Finding] = []
-    if state.regressions:
-        found.append(blocker("regression", f"{counted(state.regressions)} passed before and {'does' if len(state.regressions) == 1 else 'do'} not now",
-                             tests=tuple(state.regressions)))
-    if state.skipped:
-        found.append(blocker("regression", f"{counted(state.skipped)} passed before and {'is' if len(state.skipped) == 1 else 'are'} skipped or expected to fail now",
-                             tests=tuple(state.skipped)))
-    if state.timeouts:
-        found.append(blocker("timeout", f"{counted(state.timeouts)} no longer {'ends' if len(state.timeouts) == 1 else 'end'} in time", tests=tuple(state.timeouts)))
-    if state.removed:
-        found.append(blocker("tests_removed", f"{counted(state.removed)} passed before and {'is' if len(state.removed) == 1 else 'are'} gone, though the file was collected",
-                             tests=tuple(state.removed)))
+    for code, names, words in (
+        ("regression", state.regressions, "passed before and not now"),
+        ("regression", state.skipped, "passed before, skipped or expected to fail now"),
+        ("timeout", state.timeouts, "passed before, no end in time now"),
+        ("tests_removed", state.removed, "passed before, gone now from a file that was collected"),
+    ):
+        if names:
+            found.append(blocker(code, f"{counted(names)} {words}", tests=tuple(names)))
     for name in state.review:
         now = patched.results.get(name)
-        found.append(blocker("needs_review", f"the change edits or deletes this test, and base's version {'fails' if now else 'is gone'} with it: passed before, "
+        found.append(blocker("needs_review", f"the change edits or deletes this test, and base's version does not pass with it: passed before, "
                              f"{now.outcome.value if now else 'missing'} now\n{evidence.touched[name]}", tests=(name,)))
     for name in state.flaky[:DIAGNOSED]:
         again = [r.outcome.value if r else "missing" for r in (*evidence.base_again.get(name, ()), *evidence.patched_again.get(name, ()))]
-        found.append(warning("flaky", f"not the same on every run: {', '.join(again)}" if name not in state.unstable else "unstable on base itself", tests=(name,)))
+        words = "unstable on base itself" if name in state.unstable else f"not the same on every run: {', '.join(again)}"
+        found.append(warning("flaky", words, tests=(name,)))
     risky = [name for name in state.flaky if name not in state.unstable and _runs_change(patched.results.get(name), changed)]
     if risky:
         found.append(blocker("flaky", f"{counted(risky)} failed at least once inside the changed code", tests=tuple(risky)))
@@ -129,8 +127,7 @@ def _p2p_findings(state: _Sorted, evidence: Evidence, patched: TestReport, chang
         tail = "\n".join((patched.internal or patched.log).strip().splitlines()[-8:])
         found.append(blocker("regression", f"with the change the test runner does not come to its end\n{tail}"))
         found.append(warning("crash", tail or "the program died"))
-    elif not any(f.severity is Severity.BLOCKER for f in found) and patched.status not in (0, None) and evidence.base is not None and evidence.base.status == 0 \
-            and not state.flaky and not any(r.failed for r in patched.results.values()):
+    elif not any(f.severity is Severity.BLOCKER for f in found) and _ended_badly(evidence, patched) and not state.flaky:
         found.append(blocker("regression", f"no test fails, but the runner ended with {patched.status} (base: 0)"))
     for name in [*state.regressions, *state.timeouts][:DIAGNOSED]:
         result = patched.results.get(name)
@@ -142,6 +139,12 @@ def _p2p_findings(state: _Sorted, evidence: Evidence, patched: TestReport, chang
         found.append(warning("suite_cut", "the suite is too long for its time limit: the tests nearest to the change were run, "
                              f"{len(patched.results)} of them"))
     return found
+
+
+def _ended_badly(evidence: Evidence, patched: TestReport) -> bool:
+    """Whether the runner's exit status is bad though no test is, and base's was good: necessary, never sufficient."""
+    clean = not any(r.failed for r in patched.results.values())
+    return clean and patched.status not in (0, None) and evidence.base is not None and evidence.base.status == 0
 
 
 def _runs_change(result: TestResult | None, changed: Collection[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from bot.findings import counted
 from bot.verification.bench import RunRecord
 from bot.verification.diagnosis import first_lines
 from bot.verification.evidence import Evidence, Origin, Reproducer
@@ -157,7 +158,8 @@ def summarise(decision: Decision) -> str:
     """One line that stands by itself."""
     f2p, p2p = decision.fail_to_pass, decision.pass_to_pass
     if decision.verdict is Verdict.VERIFIED:
-        proof = f"{len(f2p.passed)} test{'' if len(f2p.passed) == 1 else 's'} fail{'s' if len(f2p.passed) == 1 else ''} on base and pass{'es' if len(f2p.passed) == 1 else ''} with the change"
+        fail, succeed = ("fails", "passes") if len(f2p.passed) == 1 else ("fail", "pass")
+        proof = f"{counted(f2p.passed)} {fail} on base and {succeed} with the change"
         guard = f"{p2p.passed} that passed before still pass" if p2p.status == "passed" else "the repository has no other test"
         return f"verified: {proof}; {guard}"
     detail = next((f.detail.splitlines()[0] for f in decision.findings if f.code == decision.reason and f.severity.value == "blocker"), "")

@@ -19,7 +19,8 @@ HARNESS_PATTERNS = ("*.pth", "*.pyc", "*.pyo", "*.egg-link", "requirements*.txt"
 HARNESS_FOLDERS = re.compile(r"(^|/)(__pycache__|[^/]+\.(dist|egg)-info|\.github|\.circleci|\.tox|\.nox|\.venv|node_modules)(/|$)", re.IGNORECASE)
 MANIFEST_NAMES = {"pyproject.toml", "setup.cfg", "setup.py", "uv.lock", "poetry.lock", "pdm.lock", "Pipfile", "Pipfile.lock", "tox.ini"}
 COMPILED = re.compile(r"\.(c|cc|cpp|cxx|h|hpp|pyx|pxd|pxi|rs|f|f90|pyf)$")
-TEXT_ONLY = re.compile(r"(\.(md|rst|txt|adoc|markdown)$|(^|/)(docs?|changelog\.d|changes|news|newsfragments)/|(^|/)(LICEN[CS]E|AUTHORS|NOTICE|COPYING|CHANGES|CHANGELOG)[^/]*$)",
+TEXT_ONLY = re.compile(r"(\.(md|rst|txt|adoc|markdown)$|(^|/)(docs?|changelog\.d|changes|news|newsfragments)/"
+                       r"|(^|/)(LICEN[CS]E|AUTHORS|NOTICE|COPYING|CHANGES|CHANGELOG)[^/]*$)",
                        re.IGNORECASE)
 
 
