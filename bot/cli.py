@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from bot.changes.change import Request
@@ -83,16 +84,17 @@ def _fail(status: int, message: str) -> None:
     sys.exit(status)
 
 
-def progress(quiet: bool) -> Callable[[str], None]:
-    """Says what is being done, on stderr; on a terminal in one line that moves."""
-    if quiet:
-        return lambda _: None
+@contextmanager
+def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Says what is being done, on stderr; on a terminal in one line that moves and is gone at the end."""
     console = Console(stderr=True)
-    if not console.is_terminal:
-        return lambda text: click.echo(f"  {text}", err=True)
-    status = console.status("")
-    status.start()
-    return lambda text: status.update(text)
+    if quiet:
+        yield lambda _: None
+    elif not console.is_terminal:
+        yield lambda text: click.echo(f"  {text}", err=True)
+    else:
+        with console.status("reading the change") as status:
+            yield lambda text: status.update(escape(text))
 
 
 def write_json(data: dict[str, Any], target: str | None) -> None:
@@ -134,7 +136,8 @@ def verify_command(
             if target is not None and not target.absolute().parent.is_dir():
                 raise BadInput(f"no such folder: {target.absolute().parent}")
         order = Order(repo, Request(base, head, patch, test_patch), reproducers, config, repeat, timeout)
-        report = verify(order, settings, RunStore(settings.data_dir), engine, progress(quiet))
+        with progress(quiet) as say:
+            report = verify(order, settings, RunStore(settings.data_dir), engine, say)
         verdict = report.to_json()
         write_json(verdict, json_file)
         if junit:
@@ -156,7 +159,8 @@ def plan_command(repo: Path, rev: str, run: bool, config: Path | None, json_file
     """What would be run for REPO, and why; with --run, run the base suite."""
     settings = Settings()
     with guarded() as engine:
-        result = plan_repository(PlanRequest(repo, rev, run, config, timeout), settings, RunStore(settings.data_dir), engine, progress(quiet))
+        with progress(quiet) as say:
+            result = plan_repository(PlanRequest(repo, rev, run, config, timeout), settings, RunStore(settings.data_dir), engine, say)
         write_json(result.to_json(), json_file)
         click.echo(result.text(), err=json_file == "-")
         status = result.exit_status
@@ -247,7 +251,7 @@ def demo_command() -> None:
     from bot.demo.acts import play
 
     settings = Settings()
-    with guarded() as engine:
-        status = play(settings, RunStore(settings.data_dir), engine, click.echo, progress(False))
+    with guarded() as engine, progress(False) as say:
+        status = play(settings, RunStore(settings.data_dir), engine, click.echo, say)
     sys.exit(status)
 

@@ -9,7 +9,7 @@ from bot.demo.sample import make_sample
 from bot.ledger.run_store import RunStore
 from bot.reporting.terminal import render
 from bot.settings import Settings
-from bot.verification.verify import Order, verify
+from bot.verification.verify import Order, new_run_id, verify
 from sandbox.docker import DockerEngine
 from sandbox.ownership import temporary_folder
 
@@ -25,7 +25,7 @@ def play(settings: Settings, store: RunStore, engine: DockerEngine, tell: Say, s
         for act, head, words in (("1", sample.good, "a change that mends it, with a test"),
                                  ("2", sample.bad, "a change that mends it, with a test, and quietly breaks share()")):
             tell(f"Act {act}: {words}\n")
-            report = verify(Order(sample.path, Request(sample.base, head)), settings, store, engine, say)
+            report = verify(Order(sample.path, Request(sample.base, head), run_id=new_run_id()), settings, store, engine, say)
             verdict = report.to_json()
             tell(render(verdict))
             outcomes.append((verdict["verdict"], verdict["reason"], verdict["gates"]["pass_to_pass"]["failed"]))

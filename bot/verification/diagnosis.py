@@ -32,7 +32,7 @@ def kind_of(result: TestResult) -> str:
 
 def first_lines(result: TestResult, limit: int = 6) -> str:
     """The lines that pytest marks with E, or the message's last ones."""
-    marked = [line[1:].strip() for line in result.message.splitlines() if line.startswith("E ")]
+    marked = [line[1:].strip() for line in result.message.splitlines() if line.startswith("E ") and line[1:].strip()]
     lines = marked or [line for line in (result.short or result.message).splitlines() if line.strip()]
     return "\n".join(lines[:limit])
 

@@ -49,6 +49,7 @@ class Order:
     config: Path | None = None
     repeat: int = 5
     timeout_s: float = 3600.0
+    run_id: str = ""  # the engine's, where one process makes one verification
 
 
 def new_run_id() -> str:
@@ -86,7 +87,7 @@ def _judge(
     order: Order, settings: Settings, store: RunStore, engine: DockerEngine, change: Change, given: tuple[GivenFile, ...], started: float, say: Say,
 ) -> Report:
     report = Report(
-        run_id=engine.run_id, decision=decide(Evidence(findings=change.findings)), summary="", base=change.base, head=change.head,
+        run_id=order.run_id or engine.run_id, decision=decide(Evidence(findings=change.findings)), summary="", base=change.base, head=change.head,
         patch_sha256=change.patch_sha256, repository=change.repository, replay=replay_words(order))
     if change.stopped:
         return _decided(report, Evidence(findings=change.findings), change)
@@ -110,7 +111,7 @@ def _judge(
     base, patched, more = environments
     change = replace(change, findings=(*change.findings, *more))
     bench = Bench(
-        engine=engine, environment=base, patched_environment=patched, plan=plan, change=change, folder=store.folder(engine.run_id),
+        engine=engine, environment=base, patched_environment=patched, plan=plan, change=change, folder=store.folder(report.run_id),
         cache=settings.data_dir / "suites", limits=policy.limits.over(Limits()), deadline=deadline, boxes=settings.max_boxes, say=say)
     try:
         evidence = gather(bench, given, order.repeat)
