@@ -25,7 +25,7 @@ def run_mended_tests(bench: Bench, base: TestReport, patched: TestReport, base_t
     request, limits = bench.files_request(files, names), repeat_limits(bench, names, patched)
     on_base, on_patched = repeat_both(bench, base_tree, patched_tree, request, repeat - 1, limits)
     reproducer = Reproducer(
-        origin=Origin.GIVEN, candidates=names, required=frozenset(), base=(base, *on_base), patched=(patched, *on_patched),
+        origin=Origin.GIVEN, times=repeat, candidates=names, required=frozenset(), base=(base, *on_base), patched=(patched, *on_patched),
         added_names=names_added(bench.change.lines, bench.change.source),
         asserting=frozenset(name for name in names if asserts_something(base_tree, name)), test_files=frozenset(bench.plan.test_files))
     return measure(bench, reproducer, patched_tree, files)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from bot.changes.change import Change
 from bot.changes.touched import Touched, asserts_something, read_module, unit_of
 from bot.reproducers.repeats import repeat_both, repeat_limits
-from bot.verification.bench import Bench
+from bot.verification.bench import Bench, limits_beside
 from bot.verification.evidence import Origin, Reproducer
 from bot.verification.relevance import coverable_lines, names_added, touched_files
 from sandbox.results.report import TestReport
@@ -31,9 +31,10 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
     if not files:
         return None
     bench.say("the change's own tests")
-    first = bench.run("reproducer", "patched-1", after, bench.files_request(files))
+    beside = limits_beside(bench.limits, base)
+    first = bench.run("reproducer", "patched-1", after, bench.files_request(files), beside)
     before_tree = change.with_tests(patched=False)
-    first_base = bench.run("reproducer", "base-1", before_tree, bench.files_request([f for f in files if f in before_tree]))
+    first_base = bench.run("reproducer", "base-1", before_tree, bench.files_request([f for f in files if f in before_tree]), beside)
     lost = _lost(first, base, change)
     names = list(dict.fromkeys([*_candidates(touched, first, first_base, base, given=change.given is not None), *lost]))
     required = frozenset(name for name in names if name in lost or _direct(touched, name, base, change))
@@ -43,9 +44,10 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
         return None
     kept = sorted({name.split("::")[0] for name in candidates})
     request, limits = bench.files_request(kept, candidates), repeat_limits(bench, candidates, first)
-    on_base, on_patched = repeat_both(bench, before_tree, after, request, repeat - 1, limits)
+    times = repeat - 1 if first.limit is None else 0  # what runs into a limit once is not waited for again
+    on_base, on_patched = repeat_both(bench, before_tree, after, request, times, limits)
     reproducer = Reproducer(
-        origin=origin, candidates=candidates, required=required, base=(first_base, *on_base), patched=(first, *on_patched),
+        origin=origin, times=repeat, candidates=candidates, required=required, base=(first_base, *on_base), patched=(first, *on_patched),
         given=frozenset(name for name in candidates if change.given and name.split("::")[0] in _reach(change.given, touched)),
         added_names=names_added(change.lines, change.source), asserting=frozenset(n for n in candidates if asserts_something(after, n)),
         test_files=frozenset(set(changes) | set(bench.plan.test_files)))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.changes.touched import ASSERTING
 from bot.errors import BadInput
 from bot.reproducers.from_tests import measure
-from bot.verification.bench import Bench
+from bot.verification.bench import Bench, limits_beside
 from bot.verification.evidence import Origin, Reproducer
 from bot.verification.relevance import names_added
 from sandbox.box import Box, RunRequest
@@ -59,7 +59,7 @@ def _has_tests(module: ast.Module) -> bool:
     return False
 
 
-def run_given(bench: Bench, files: tuple[GivenFile, ...], repeat: int) -> Reproducer:
+def run_given(bench: Bench, base_suite: TestReport, files: tuple[GivenFile, ...], repeat: int) -> Reproducer:
     """Every file on both sides, `repeat` times each."""
     bench.say("the given reproducer")
     extra = {g.place: File(REGULAR, g.data) for g in files}
@@ -69,11 +69,12 @@ def run_given(bench: Bench, files: tuple[GivenFile, ...], repeat: int) -> Reprod
         label = f"{side}-{place}"
         if box is not None:
             return _all(bench, files, lambda request: bench.run_in(box, "reproducer", label, request))
-        return _all(bench, files, lambda request: bench.run("reproducer", label, after, request))
+        return _all(bench, files, lambda request: bench.run("reproducer", label, after, request, limits))
 
-    with bench.box("reproducer", before) as shared:
-        base = tuple(one("base", place, shared) for place in range(1, repeat + 1))
-    patched = tuple(one("patched", place, None) for place in range(1, repeat + 1))
+    limits = limits_beside(bench.limits, base_suite)
+    with bench.box("reproducer", before, limits) as shared:
+        base = tuple(_until_a_limit(one("base", place, shared) for place in range(1, repeat + 1)))
+    patched = tuple(_until_a_limit(one("patched", place, None) for place in range(1, repeat + 1)))
     names = tuple(dict.fromkeys(name for report in (*patched, *base) for name in report.results)) or tuple(g.name for g in files)
     for g in files:
         if not any(name.split("::")[0] == g.name for name in names):
@@ -81,7 +82,7 @@ def run_given(bench: Bench, files: tuple[GivenFile, ...], repeat: int) -> Reprod
     checking = {g.name for g in files if g.script or ASSERTING.search(g.data.decode("utf-8", "replace"))}
     asserting = frozenset(name for name in names if name.split("::")[0] in checking)
     reproducer = Reproducer(
-        origin=Origin.GIVEN, candidates=names, required=frozenset(names), given=frozenset(names), each=tuple(g.name for g in files), base=base, patched=patched,
+        origin=Origin.GIVEN, times=repeat, candidates=names, required=frozenset(names), given=frozenset(names), each=tuple(g.name for g in files), base=base, patched=patched,
         added_names=names_added(bench.change.lines, bench.change.source), asserting=asserting,
         test_files=frozenset({g.name for g in files} | {g.place for g in files}))
     scripts = [g for g in files if g.script]
@@ -91,6 +92,14 @@ def run_given(bench: Bench, files: tuple[GivenFile, ...], repeat: int) -> Reprod
                      patched=tuple(_renamed(r, files, back=True) for r in patched))
     measured = measure(bench, placed, after, [g.place for g in files])
     return replace(reproducer, coverable=measured.coverable, covered=measured.covered)
+
+
+def _until_a_limit(reports: Iterator[TestReport]) -> Iterator[TestReport]:
+    """What runs into a limit once is not waited for again."""
+    for report in reports:
+        yield report
+        if report.limit is not None:
+            return
 
 
 def _all(bench: Bench, files: tuple[GivenFile, ...], run: Callable[[RunRequest], TestReport]) -> TestReport:

@@ -150,3 +150,12 @@ def needs_writable(report: TestReport) -> bool:
 def now() -> float:
     """The clock of deadlines."""
     return time.monotonic()
+
+
+def limits_beside(limits: Limits, base: TestReport | None) -> Limits:
+    """Room of several times what base took: enough for a slow machine, not for a sleeper."""
+    if base is None or not base.complete:
+        return limits
+    longest = max((r.seconds for r in base.results.values()), default=0.0)
+    return replace(limits, test_s=min(limits.test_s, max(60.0, 10 * longest)), suite_s=max(4 * base.seconds + 60, 120.0),
+                   collect_s=min(limits.collect_s, max(90.0, 5 * base.seconds)))

@@ -33,6 +33,7 @@ class Reproducer:
     candidates: tuple[str, ...]
     required: frozenset[str]
     given: frozenset[str] = frozenset()
+    times: int = 1  # runs a side that were asked for
     each: tuple[str, ...] = ()  # given files, each of which must prove something
     base: tuple[TestReport, ...] = ()
     patched: tuple[TestReport, ...] = ()

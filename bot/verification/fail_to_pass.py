@@ -58,6 +58,9 @@ def judge_fail_to_pass(reproducer: Reproducer | None, changed: Collection[str]) 
         for file in reproducer.each:
             if passed and not any(name.split("::")[0] == file for name in proven) and not any(n.split("::")[0] == file for n, _ in wrong):
                 found.append(blocker("reproducer_passes_on_base", f"{file} does not fail on base", (file,)))
+    if passed and min(len(reproducer.base), len(reproducer.patched)) < reproducer.times:
+        limit = next((r.limit for r in (*reproducer.patched, *reproducer.base) if r.limit), "the run ended early")
+        found.append(blocker("infrastructure", f"the reproducer could not be repeated {reproducer.times} times: {limit}"))
     failed = (*still, *(name for name in mixed if name in reproducer.required))
     if failed or (wrong and not passed):
         status = "failed"

@@ -11,7 +11,7 @@ from bot.changes.touched import Touched, read_module, unit_of
 from bot.reproducers.from_base import run_mended_tests
 from bot.reproducers.from_tests import run_change_tests
 from bot.reproducers.given import GivenFile, run_given
-from bot.verification.bench import Bench, needs_writable, now
+from bot.verification.bench import Bench, limits_beside, needs_writable, now
 from bot.verification.evidence import Evidence, Reproducer
 from bot.verification.relevance import nearest_first, touched_files
 from sandbox.box import RunRequest
@@ -127,20 +127,11 @@ def _base_suite(bench: Bench, tree: Tree, order: tuple[str, ...]) -> tuple[TestR
     return report, writable
 
 
-def _patched_limits(limits: Limits, base: TestReport | None) -> Limits:
-    """Room of several times what base took: enough for a slow machine, not for a sleeper."""
-    if base is None or not base.complete:
-        return limits
-    longest = max((r.seconds for r in base.results.values()), default=0.0)
-    return replace(limits, test_s=min(limits.test_s, max(60.0, 10 * longest)), suite_s=max(4 * base.seconds + 60, 120.0),
-                   collect_s=min(limits.collect_s, max(90.0, 5 * base.seconds)))
-
-
 def _patched_suite(bench: Bench, tree: Tree, base: TestReport | None, order: tuple[str, ...]) -> tuple[TestReport, str | None]:
     """(report, limit that held twice). A hang or an exhausted resource is tried again in a new box, on what had no end."""
     bench.say("patched suite")
     wanted = tuple(base.results) if base is not None and base.cut else None
-    limits = _patched_limits(bench.limits, base)
+    limits = limits_beside(bench.limits, base)
     report = bench.run("patched", "suite", tree, bench.suite_request(tree, order, wanted), limits)
     if base is not None:
         known = base.results
@@ -167,7 +158,7 @@ def _again(
     requests = [RunRequest(args=tuple(f for f in files))]
     if len(suspicious) <= MANY:
         requests.append(RunRequest(args=tuple(files), wanted=tuple(suspicious)))
-    limits = _patched_limits(bench.limits, base)
+    limits = limits_beside(bench.limits, base)
     sides: dict[str, list[TestReport]] = {"base": [], "patched": []}
     for side, tree in (("base", base_tree), ("patched", patched_tree)):
         for place, request in enumerate(requests):
@@ -181,7 +172,7 @@ def _again(
 
 def _reproducer(bench: Bench, base: TestReport, given_files: tuple[GivenFile, ...], repeat: int) -> Reproducer | None:
     own = run_change_tests(bench, base, repeat)
-    given = run_given(bench, given_files, repeat) if given_files else None
+    given = run_given(bench, base, given_files, repeat) if given_files else None
     return both(given, own) if given and own else given or own
 
 
@@ -198,7 +189,7 @@ def _side_by_side(one: tuple[TestReport, ...], other: tuple[TestReport, ...]) ->
     return tuple(
         replace(a, results={**a.results, **b.results}, uncollected={**a.uncollected, **b.uncollected}, complete=a.complete and b.complete,
                 limit=a.limit or b.limit, broken=a.broken or b.broken)
-        for a, b in zip(one, other, strict=True))
+        for a, b in zip(one, other, strict=False))
 
 
 def _touched_texts(change: Change, touched: dict[str, Touched], names: list[str]) -> dict[str, str]:

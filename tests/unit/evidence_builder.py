@@ -27,7 +27,7 @@ FAILING = result("t.py::new", "failed", **ASSERTION)
 
 def reproducer(before: Any = FAILING, after: Any = "passed", times: int = 5, **more: Any) -> Reproducer:
     values: dict[str, Any] = {
-        "origin": Origin.PATCH_TESTS, "candidates": ("t.py::new",), "required": frozenset({"t.py::new"}),
+        "origin": Origin.PATCH_TESTS, "times": 2, "candidates": ("t.py::new",), "required": frozenset({"t.py::new"}),
         "base": tuple(report(t_new=before) for _ in range(times)), "patched": tuple(report(t_new=after) for _ in range(times)),
         "asserting": frozenset({"t.py::new"}), "test_files": frozenset({"t.py"}), "coverable": 2, "covered": 1,
     }

@@ -74,6 +74,7 @@ CASES = {
     "a reproducer that runs no changed line": (good(reproducer=reproducer(covered=0)), "reproducer_wrong_reason"),
     "unmeasured coverage is no reason": (good(reproducer=reproducer(covered=None)), "verified"),
     "a reproducer that never ran is not proof": (good(reproducer=reproducer(base=(), patched=())), "no_reproducer"),
+    "a reproducer that ran once where more was asked is not proof": (good(reproducer=reproducer(patched=(report(t_new="passed"),))), "infrastructure"),
     "a suite that never ran is not proof": (good(patched=None), "infrastructure"),
     "a spent budget": (good(deadline=True), "budget_exhausted"),
     "a spent budget with a slow patched suite": (good(deadline=True, patched=dataclasses.replace(report(t_a="passed", t_b="passed"), seconds=60.0)), "timeout"),
