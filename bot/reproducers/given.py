@@ -82,7 +82,8 @@ def run_given(bench: Bench, base_suite: TestReport, files: tuple[GivenFile, ...]
     checking = {g.name for g in files if g.script or ASSERTING.search(g.data.decode("utf-8", "replace"))}
     asserting = frozenset(name for name in names if name.split("::")[0] in checking)
     reproducer = Reproducer(
-        origin=Origin.GIVEN, times=repeat, candidates=names, required=frozenset(names), given=frozenset(names), each=tuple(g.name for g in files), base=base, patched=patched,
+        origin=Origin.GIVEN, times=repeat, candidates=names, required=frozenset(names), given=frozenset(names),
+        each=tuple(g.name for g in files), base=base, patched=patched,
         added_names=names_added(bench.change.lines, bench.change.source), asserting=asserting,
         test_files=frozenset({g.name for g in files} | {g.place for g in files}))
     scripts = [g for g in files if g.script]
