@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -191,15 +191,26 @@ class Box:
 
     def end_runner(self) -> None:
         """Kill whatever the runner's uid left behind; the supervisor's own is out of its reach."""
-        execute(self._engine.api, self.container, ["/bin/sh", "-c", "kill -9 -1"], lambda *_: None, user=str(RUNNER_UID), stdin=b"")
+        self._persist(["/bin/sh", "-c", "kill -9 -1"], RUNNER_UID, lambda status, _: status in (0, 1))  # 1: there was nothing left
+
+    def _persist(self, argv: list[str], user: int, done: Callable[[int | None, str], bool]) -> str:
+        """What a command of ours says, tried again for a while: in a box that is full of processes it may not start at once."""
+        for _ in range(8):
+            said = _Log(8)
+            try:
+                status = execute(self._engine.api, self.container, argv, lambda _, data, said=said: said.add(data), user=str(user)).status  # type: ignore[misc]
+            except APIError:
+                status = None  # the runtime's own process had no room
+            if done(status, said.text()) or self._engine.closed:
+                break
+            time.sleep(0.25)
+        return said.text()
 
     def _resource_limit(self, ended: bool) -> str | None:
         """Which resource ran out, from the kernel's own counters. The runner's end (not its tests) decides for memory and pids."""
-        said = _Log(8)
         folders = [self.root, "/tmp", "/home/runner", "/var/tmp"]
-        execute(self._engine.api, self.container, ["/bin/sh", "-c", LOOK, "sh", *folders],
-                lambda _, data: said.add(data), user=str(SUPERVISOR_UID))
-        counts = [line.split() for line in said.text().splitlines() if len(line.split()) == 2]
+        text = self._persist(["/bin/sh", "-c", LOOK, "sh", *folders], SUPERVISOR_UID, lambda _, text: "%" in text)
+        counts = [line.split() for line in text.splitlines() if len(line.split()) == 2]
         if any(name == "oom_kill" and int(value) > 0 for name, value in counts):
             return "memory"
         if any(name == "max" and value.isdigit() and int(value) > 0 for name, value in counts):

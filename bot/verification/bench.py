@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.changes.change import Change
+from sandbox import inside
 from sandbox.box import Box, RunRequest, open_box
 from sandbox.docker import DockerEngine
 from sandbox.environment import Environment
@@ -138,7 +139,7 @@ class Bench:
 
     def _suite_key(self, tree: Tree, order: tuple[str, ...]) -> str:
         room = int(self.limits.suite_s // 300) if order else 0
-        words = [str(CACHE_FORMAT), tree.digest, self.environment.image, repr(replace(self.limits, suite_s=0)), str(room), *order]
+        words = [str(CACHE_FORMAT), inside.digest(), tree.digest, self.environment.image, repr(replace(self.limits, suite_s=0)), str(room), *order]
         return hashlib.sha256("\0".join(words).encode()).hexdigest()[:32]
 
 

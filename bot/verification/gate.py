@@ -32,6 +32,10 @@ REASONS: dict[str, Verdict] = {
 }
 
 
+# Reasons that explain by themselves why evidence is missing.
+SETTLED = {"forbidden_path", "patch_does_not_apply", "hallucinated_dependency", "environment_failed", "base_broken", "infrastructure", "budget_exhausted"}
+
+
 @dataclass(frozen=True)
 class Decision:
     """The gate's answer: both gates, every finding, and the first reason that holds."""
@@ -96,8 +100,7 @@ def _deadline(evidence: Evidence) -> Finding:
 
 def _completeness(evidence: Evidence, f2p: FailToPass, p2p: PassToPass, findings: list[Finding]) -> list[Finding]:
     """What is missing from the evidence, where nothing else explains it."""
-    decided = any(f.severity is Severity.BLOCKER and f.code in ("forbidden_path", "patch_does_not_apply", "environment_failed", "hallucinated_dependency",
-                                                                 "infrastructure", "budget_exhausted") for f in findings)
+    decided = any(f.severity is Severity.BLOCKER and f.code in SETTLED for f in findings)
     if decided:
         return []
     if not evidence.has_tests and f2p.status in ("missing", "not_run") and not evidence.only_prose:

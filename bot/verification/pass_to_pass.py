@@ -90,7 +90,7 @@ def _nothing_passes(evidence: Evidence, base: TestReport, failing: tuple[str, ..
     proof = set(evidence.reproducer.candidates) if evidence.reproducer else set()
     others = [name for name in base.results if name not in proof]
     files = {name.split("::")[0] for name in proof}
-    if not others and set(base.uncollected) <= files and not evidence.has_tests and (base.complete or base.uncollected):
+    if not others and set(base.uncollected) <= files and not evidence.has_tests and (base.status in (0, 5) or base.uncollected):
         return PassToPass("empty", already_failing=failing), [warning("no_other_tests", "the repository has no other test: nothing guards what worked before")]
     reason = next(iter(base.uncollected.values()), "") or base.internal or (base.results[failing[0]].message if failing else "") or base.log
     tail = "\n".join(reason.strip().splitlines()[-12:])

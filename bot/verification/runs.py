@@ -121,7 +121,7 @@ def _base_suite(bench: Bench, tree: Tree, order: tuple[str, ...]) -> tuple[TestR
         writable = len(second.passing()) > len(report.passing())
         bench.writable = writable
         report = second if writable else report
-    if report.complete:
+    if report.complete and report.results:
         bench.keep_suite(tree, order, report)
     bench.say(f"base suite: {len(report.passing())} pass, {sum(r.failed for r in report.results.values())} fail, {report.seconds:.1f} s")
     return report, writable

@@ -1,10 +1,12 @@
 """The pytest plugin of a run: one signed record a phase, per-test time limits, selection by exact id.
 
-Works with pytest 3 to 9. Nothing here reads or changes an outcome; the host works it out from the phases.
+Works with pytest 2.8 to 9. Nothing here reads or changes an outcome; the host works it out from the phases.
 """
 
+import importlib
 import importlib.util
 import os
+import re
 import signal
 import threading
 import time
@@ -19,17 +21,26 @@ HANGS_BEFORE_HASTE = 2  # a suite with endless tests gets a shorter limit, by th
 
 def steady_options(root):
     """Options that make a run repeatable without taking the repository's own options away."""
-    options = ["--rootdir=" + root, "--confcutdir=" + root, "-o", "cache_dir=/tmp/.pytest_cache",
-               "--continue-on-collection-errors", "--maxfail=0"]
+    mine = release(pytest)
+    options = ["--confcutdir=" + root, "--maxfail=0"]
+    options += ["-o", "cache_dir=/tmp/.pytest_cache", "--continue-on-collection-errors"] if mine >= (3, 0) else ["-p", "no:cacheprovider"]
+    if mine >= (3, 3):
+        options += ["--rootdir=" + root]
     if installed("xdist"):
         options += ["-n0"]
-    if installed("pytest_cov"):
+    if installed("pytest_cov") and release(importlib.import_module("pytest_cov")) >= (2, 6):
         options += ["--no-cov"]
     if installed("pytest_randomly"):
         options += ["--randomly-dont-reorganize", "--randomly-seed=0"]
     if installed("pytest_random_order"):
         options += ["--random-order-bucket=none"]
     return options
+
+
+def release(module):
+    """(major, minor) of a module's version; (0, 0) where it has none."""
+    numbers = re.findall(r"\d+", getattr(module, "__version__", ""))[:2]
+    return (int(numbers[0]), int(numbers[1])) if len(numbers) == 2 else (0, 0)
 
 
 def installed(name):
@@ -48,9 +59,9 @@ def numbered(items):
     """[(item, its id, made different from an equal one's by an ordinal: ` #2`)]."""
     seen, rows = {}, []
     for item in items:
-        seen[item.nodeid] = seen.get(item.nodeid, 0) + 1
-        count = seen[item.nodeid]
-        rows.append((item, item.nodeid if count == 1 else "%s #%d" % (item.nodeid, count)))
+        name = item.nodeid.replace("::()::", "::")  # how pytest 3 and older write an instance
+        seen[name] = seen.get(name, 0) + 1
+        rows.append((item, name if seen[name] == 1 else "%s #%d" % (name, seen[name])))
     return rows
 
 

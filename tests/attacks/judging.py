@@ -29,6 +29,7 @@ class Judged:
     @property
     def answer(self) -> tuple[str, str]:
         """(verdict, reason)."""
+        assert self.verdict, f"exit status {self.status} without a verdict: {self.stderr}"
         return self.verdict["verdict"], self.verdict["reason"]
 
     def codes(self, severity: str | None = None) -> set[str]:
