@@ -32,7 +32,8 @@ class LimitsPolicy(_Model):
 
     def over(self, limits: Limits) -> Limits:
         """The limits with these in place."""
-        given: dict[str, Any] = {"suite_s": self.suite_s, "test_s": self.test_s, "memory_mb": self.memory_mb, "pids": self.pids, "tree_mb": self.disk_mb}
+        given: dict[str, Any] = {"suite_s": self.suite_s, "test_s": self.test_s, "memory_mb": self.memory_mb, "pids": self.pids, "tree_mb": self.disk_mb,
+                                 "temporary_mb": self.disk_mb}
         limits = replace(limits, **{name: value for name, value in given.items() if value is not None})
         return replace(limits, collect_s=min(limits.collect_s, limits.suite_s))  # a hang at import spends the suite's time too
 

@@ -12,7 +12,7 @@ from bot.reproducers.repeats import repeat_both, repeat_limits
 from bot.verification.bench import Bench, limits_beside
 from bot.verification.evidence import Origin, Reproducer
 from bot.verification.relevance import coverable_lines, names_added, touched_files
-from sandbox.results.report import TestReport
+from sandbox.results.report import Outcome, TestReport
 from sandbox.toolchains.python.paths import is_bytecode, is_manifest
 from sandbox.workspace import Tree
 
@@ -44,7 +44,7 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
         return None
     kept = sorted({name.split("::")[0] for name in candidates})
     request, limits = bench.files_request(kept, candidates), repeat_limits(bench, candidates, first)
-    times = repeat - 1 if first.limit is None else 0  # what runs into a limit once is not waited for again
+    times = repeat - 1 if first.limit is None else min(1, repeat - 1)  # what runs into a limit twice is not waited for again
     on_base, on_patched = repeat_both(bench, before_tree, after, request, times, limits)
     reproducer = Reproducer(
         origin=origin, times=repeat, candidates=candidates, required=required, base=(first_base, *on_base), patched=(first, *on_patched),
@@ -110,7 +110,7 @@ def _with_harness(bench: Bench, reproducer: Reproducer, files: Sequence[str]) ->
     """Where required tests do not start with base's harness files, one run with the change's: shown, never proof."""
     harness = tuple(path for path in bench.change.frozen if not is_manifest(path) and not is_bytecode(path))
     last = reproducer.patched[-1]
-    failing = [name for name in reproducer.required if (r := last.results.get(name)) is None or r.failed]
+    failing = [name for name in reproducer.required if (r := last.results.get(name)) is None or r.outcome is Outcome.ERROR]
     if not harness or not failing:
         return reproducer
     tree = bench.change.with_tests(patched=True, harness=True)

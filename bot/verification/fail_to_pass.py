@@ -9,7 +9,7 @@ from bot.verification.diagnosis import DIAGNOSED, diagnose
 from bot.verification.evidence import FailToPass, Reproducer
 from bot.verification.right_reason import failure_reason
 from bot.verification.signature import signature
-from sandbox.results.report import Outcome, TestResult
+from sandbox.results.report import Outcome, TestReport, TestResult
 
 
 def judge_fail_to_pass(reproducer: Reproducer | None, changed: Collection[str]) -> tuple[FailToPass, list[Finding]]:
@@ -71,6 +71,10 @@ def judge_fail_to_pass(reproducer: Reproducer | None, changed: Collection[str]) 
     return FailToPass(status, reproducer.origin, tuple(passed), failed), found
 
 
+def _times_out(reports: tuple[TestReport, ...], name: str) -> int:
+    return sum((r := report.results.get(name)) is not None and r.kind == "timeout" for report in reports)
+
+
 def _skipped_on_both(before: list[TestResult | None], after: list[TestResult | None]) -> bool:
     quiet = (Outcome.SKIPPED, Outcome.XFAILED)
     return all(r is not None and r.outcome in quiet for r in after) and all(r is None or r.outcome in quiet for r in before)
@@ -101,6 +105,9 @@ def _f2p_findings(
     absent: list[str], changed: Collection[str],
 ) -> list[Finding]:
     found: list[Finding] = []
+    endless = [name for name in still if _times_out(reproducer.patched, name) >= 2 and not _times_out(reproducer.base, name)]
+    if endless:
+        found.append(blocker("timeout", f"no end in time with the change: {counted(endless)} that it is to be judged by", tests=tuple(endless)))
     if still:
         rescued = [name for name in still if reproducer.with_harness and (r := reproducer.with_harness.results.get(name)) is not None and r.passed]
         if rescued and len(rescued) == len(still):

@@ -88,7 +88,7 @@ def _resumed(
     for place in range(RESUMES):
         left = [name for name, r in report.results.items() if r.outcome is Outcome.MISSING]
         fatal = [r for r in report.results.values() if r.kind in ("crash", "timeout")]
-        if report.complete or report.broken or report.limit == "deadline" or not left or not fatal or not expected(fatal[-1]):
+        if report.complete or report.broken or report.limit not in (None, "time") or not left or not fatal or not expected(fatal[-1]):
             break
         bench.say(f"{side} suite: it died in {fatal[-1].id}, going on with the {len(left)} tests behind it")
         more = bench.run(side, f"suite-resumed-{place + 1}", tree, bench.suite_request(tree, order, left), limits)

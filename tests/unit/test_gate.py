@@ -67,6 +67,7 @@ CASES = {
         good(reproducer=reproducer(base=(report(t_new=FAILING), report(t_new=OTHER)))), "flaky"),
     "a reproducer that passes once on base": (good(reproducer=reproducer(base=(report(t_new=FAILING), report(t_new="passed")))), "flaky"),
     "a reproducer that fails once with the change": (good(reproducer=reproducer(patched=(report(t_new="passed"), report(t_new=FAILING)))), "flaky"),
+    "a reproducer without an end is a timeout": (good(reproducer=reproducer(after=result(NEW, "failed", kind="timeout"))), "timeout"),
     "an import of a foreign name is a wrong reason": (good(reproducer=reproducer(before=IMPORT)), "reproducer_wrong_reason"),
     "an import of an added name is accepted": (good(reproducer=reproducer(before=IMPORT, added_names=frozenset({"fresh"}))), "verified"),
     "an added name without a check proves nothing": (
