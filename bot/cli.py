@@ -26,7 +26,7 @@ from bot.reporting.junit import write_junit
 from bot.reporting.terminal import render
 from bot.settings import Settings
 from bot.verification.verify import Order, new_run_id, verify
-from sandbox import images
+from sandbox import images, interpreters
 from sandbox.docker import DockerEngine
 from sandbox.environment import Workshop
 from sandbox.errors import Interrupted, SandboxError
@@ -174,10 +174,12 @@ def images_group() -> None:
 
 @images_group.command("bootstrap")
 @click.option("--from", "pulled_from", help="Start from this image of a registry instead of Debian's mirror.")
-def images_bootstrap(pulled_from: str | None) -> None:
+@click.option("--release", type=click.Choice(sorted(set(interpreters.DEBIAN_PYTHONS.values()))), default=images.SUITE, show_default=True,
+              help="Debian release, for its Python.")
+def images_bootstrap(pulled_from: str | None, release: str) -> None:
     """Make the base image."""
     with guarded() as engine:
-        click.echo(f"{images.base_reference()}  {images.bootstrap(engine, pulled_from)}")
+        click.echo(f"{images.base_reference(release)}  {images.bootstrap(engine, pulled_from, release)}")
 
 
 @images_group.command("list")

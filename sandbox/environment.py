@@ -19,7 +19,7 @@ from sandbox import images
 from sandbox.box import RunRequest, open_box
 from sandbox.build_container import BuildContainer, open_build
 from sandbox.docker import DockerEngine
-from sandbox.errors import EnvironmentFailed, UnknownPackage
+from sandbox.errors import EnvironmentFailed, ImageUnavailable, UnknownPackage
 from sandbox.limits import Limits
 from sandbox.plan import Plan
 from sandbox.results.pytest_events import build_report
@@ -140,6 +140,10 @@ def prepare(
             say(f"environment: Python {version}, installing")
             try:
                 found = _build(engine, workshop, plan, tree, root, version, key, git, added, started, say)
+            except ImageUnavailable as error:
+                tried.append(f"Python {version}: {error}")
+                last = EnvironmentFailed(str(error))
+                continue
             except UnknownPackage:
                 raise
             except EnvironmentFailed as error:

@@ -17,13 +17,15 @@ from sandbox.build_container import open_build
 from sandbox.docker import DockerEngine
 from sandbox.errors import EngineUnavailable, ImageUnavailable
 from sandbox.hardening import RUNNER_UID, SUPERVISOR_UID
-from sandbox.interpreters import DEBIAN_PYTHON, archive, on_host
+from sandbox.interpreters import DEBIAN_PYTHONS, archive, on_host
 
 SUITE = "bookworm"
-PACKAGES = (
+COMMON = (
     "python3", "python3-dev", "python3-venv", "git", "build-essential", "ca-certificates", "pkg-config", "tzdata", "less", "procps", "file",
-    "locales", "netbase", "gettext", "unzip", "libffi-dev", "libssl-dev", "libsqlite3-0", "libreadline8", "libbz2-1.0", "liblzma5",
-    "libncursesw6", "libgdbm6", "libgdbm-compat4", "libxml2-dev", "libxslt1-dev", "zlib1g-dev", "libyaml-0-2",
+    "locales", "netbase", "gettext", "unzip", "libffi-dev", "libssl-dev", "libxml2-dev", "libxslt1-dev", "zlib1g-dev",
+)
+FOR_COPIED_PYTHONS = (  # what the extension modules of a host's interpreters are linked against
+    "libsqlite3-0", "libreadline8", "libbz2-1.0", "liblzma5", "libncursesw6", "libgdbm6", "libgdbm-compat4", "libyaml-0-2",
 )
 SETUP = f"""
 set -e
@@ -49,13 +51,14 @@ class KeptImage:
     labels: dict[str, str]
 
 
-def _recipe_key() -> str:
-    return hashlib.sha256("\n".join((SUITE, *PACKAGES, SETUP, installed_version("uv"))).encode()).hexdigest()[:12]
+def _packages(suite: str) -> tuple[str, ...]:
+    return (*COMMON, *FOR_COPIED_PYTHONS) if suite == SUITE else COMMON
 
 
-def base_reference() -> str:
-    """The name that this version's base image has."""
-    return f"{BASE}:{SUITE}-{_recipe_key()}"
+def base_reference(suite: str = SUITE) -> str:
+    """The name that this version's base image of a Debian release has."""
+    recipe = "\n".join((suite, *_packages(suite), SETUP, installed_version("uv")))
+    return f"{BASE}:{suite}-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
 
 
 def inspect(engine: DockerEngine, reference: str) -> dict[str, Any]:
@@ -72,22 +75,22 @@ def image_id(engine: DockerEngine, reference: str) -> str | None:
         return None
 
 
-def bootstrap(engine: DockerEngine, pulled_from: str | None = None) -> str:
-    """Make the base image if it isn't here; its id.
+def bootstrap(engine: DockerEngine, pulled_from: str | None = None, suite: str = SUITE) -> str:
+    """Make the base image of a Debian release if it isn't here; its id.
 
     `pulled_from`: an image of a registry to start from (Debian with Python, git and a compiler) instead of Debian's mirror.
     Raises ImageUnavailable with what is missing.
     """
-    here = image_id(engine, base_reference())
+    here = image_id(engine, base_reference(suite))
     if here and not pulled_from:
         return here
-    raw = _pull(engine, pulled_from) if pulled_from else _debootstrap(engine)
+    raw = _pull(engine, pulled_from) if pulled_from else _debootstrap(engine, suite)
     try:
         with open_build(engine, raw) as build:
             build.need(["/bin/sh", "-c", SETUP], 60)
             build.write("/usr/local/bin/uv", Path(uv.find_uv_bin()).read_bytes(), "755")
             build.need(["/usr/local/bin/uv", "--version"], 60)
-            return build.commit(BASE, base_reference().split(":")[1], {KIND_LABEL: "base"})
+            return build.commit(BASE, base_reference(suite).split(":")[1], {KIND_LABEL: "base"})
     finally:
         if not pulled_from:
             _forget(engine, f"{BASE}:raw")
@@ -101,10 +104,10 @@ def _pull(engine: DockerEngine, reference: str) -> str:
         raise ImageUnavailable(f"{reference} can't be pulled: {error.explanation}") from error
 
 
-def _debootstrap(engine: DockerEngine) -> str:
+def _debootstrap(engine: DockerEngine, suite: str) -> str:
     if shutil.which("mmdebstrap") is None:
         raise ImageUnavailable("no mmdebstrap on this machine to make a base image with: apt-get install mmdebstrap")
-    argv = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, "-"]
+    argv = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(_packages(suite))}", suite, "-"]
     making = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert making.stdout is not None
     assert making.stderr is not None
@@ -131,13 +134,14 @@ def _forget(engine: DockerEngine, reference: str) -> None:
 
 def with_python(engine: DockerEngine, version: str) -> tuple[str, str]:
     """(image id, interpreter path) for a Python version, made on demand. Raises ImageUnavailable."""
-    base = bootstrap(engine)
-    if version == DEBIAN_PYTHON:
-        return base, f"/usr/bin/python{version}"
     found = on_host().get(version)
+    suite = DEBIAN_PYTHONS.get(version)
+    if suite == SUITE or (suite and found is None):
+        return bootstrap(engine, suite=suite), f"/usr/bin/python{version}"
     if found is None:
         raise ImageUnavailable(f"no Python {version} on this machine; install one with pyenv or uv")
-    reference = f"{PYTHON}:{found.full_version}-{_recipe_key()}"
+    base = bootstrap(engine)
+    reference = f"{PYTHON}:{found.full_version}-{base_reference().rsplit('-', 1)[1]}"
     here = image_id(engine, reference)
     if here is None:
         with open_build(engine, base) as build:

@@ -1,4 +1,4 @@
-"""Which Pythons can be had: the base image's own, and those found on the host (pyenv, uv)."""
+"""Which Pythons can be had: those of Debian's releases, and those found on the host (pyenv, uv)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-DEBIAN_PYTHON = "3.11"  # bookworm's
+DEBIAN_PYTHONS = {"3.9": "bullseye", "3.11": "bookworm", "3.13": "trixie"}  # of the releases that Debian's mirror has
 SKIPPED = re.compile(r"/(site-packages/.+|__pycache__(/.*)?|share(/.*)?|.*\.a|config-[^/]*/.*)$")
 
 
@@ -50,7 +50,7 @@ def on_host() -> dict[str, Interpreter]:
 
 def available() -> tuple[str, ...]:
     """Versions that an environment can have, oldest first."""
-    versions = set(on_host()) | {DEBIAN_PYTHON}
+    versions = set(on_host()) | set(DEBIAN_PYTHONS)
     return tuple(sorted(versions, key=lambda v: int(v.split(".")[1])))
 
 

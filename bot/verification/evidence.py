@@ -56,6 +56,9 @@ class Evidence:
     patched_again: Mapping[str, tuple[TestResult | None, ...]] = field(default_factory=dict)
     reproducer: Reproducer | None = None
     touched: Mapping[str, str] = field(default_factory=dict)  # base id -> old and new source, for the reader
+    near: frozenset[str] = frozenset()  # base ids that did not fail on every run, and that may run changed lines
+    own_copies: frozenset[str] = frozenset()  # base ids that pass in the change's version of their file
+    rewritten: Mapping[str, str] = field(default_factory=dict)  # base ids whose source is part of the source patch, and edited by it
     has_tests: bool = True
     patched_limit: str | None = None  # confirmed by a second box
     base_limit: str | None = None

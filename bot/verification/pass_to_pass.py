@@ -115,9 +115,9 @@ def _p2p_findings(state: _Sorted, evidence: Evidence, patched: TestReport, chang
         again = [r.outcome.value if r else "missing" for r in (*evidence.base_again.get(name, ()), *evidence.patched_again.get(name, ()))]
         words = "unstable on base itself" if name in state.unstable else f"not the same on every run: {', '.join(again)}"
         found.append(warning("flaky", words, tests=(name,)))
-    risky = [name for name in state.flaky if name not in state.unstable and _runs_change(patched.results.get(name), changed)]
+    risky = [name for name in state.flaky if name in evidence.near or (name not in state.unstable and _runs_change(patched.results.get(name), changed))]
     if risky:
-        found.append(blocker("flaky", f"{counted(risky)} failed at least once inside the changed code", tests=tuple(risky)))
+        found.append(blocker("flaky", f"{counted(risky)} that may run the changed code failed at least once with it", tests=tuple(risky)))
     for file, text in patched.uncollected.items():
         if evidence.base is not None and file not in evidence.base.uncollected:
             found.append(blocker("regression", f"{file} no longer collects", tests=(file,)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from bot.reproducers.from_tests import run_change_tests
 from bot.reproducers.given import GivenFile, run_given
 from bot.verification.bench import Bench, limits_beside, needs_writable, now
 from bot.verification.evidence import Evidence, Reproducer
-from bot.verification.relevance import nearest_first, touched_files
+from bot.verification.relevance import coverable_lines, nearest_first, rewritten_tests, touched_files
 from sandbox.box import RunRequest
 from sandbox.limits import Limits
 from sandbox.results.report import Outcome, TestReport, TestResult
@@ -50,11 +50,14 @@ def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int) -> Evi
         patched, limit = patched_run.result()
         touched = touched_files(change.base_tree, change.tests)
         base_again, patched_again = _again(bench, base_tree, patched_tree, base, patched)
+        near = _near_the_change(bench, patched_tree, base_again, patched_again)
         reproducer = reproducer_run.result() or run_mended_tests(bench, base, patched, base_tree, patched_tree, repeat)
     limit = None if base.limit and base.limit == patched.limit else limit
     suspicious = [name for name in base.passing() if not _passes(patched, name)]
     return Evidence(
-        base=base, patched=patched, base_again=base_again, patched_again=patched_again, reproducer=reproducer,
+        base=base, patched=patched, base_again=base_again, patched_again=patched_again, near=near, reproducer=reproducer,
+        own_copies=frozenset(reproducer.patched[0].passing() & base.passing()) if reproducer and reproducer.patched else frozenset(),
+        rewritten=rewritten_tests(change, base.passing()),
         touched=_touched_texts(change, touched, suspicious), has_tests=_has_tests(change),
         base_limit=base.limit if base.limit not in (None, "deadline") and not base.complete else None, patched_limit=limit,
         deadline="deadline" in (base.limit, patched.limit, *(_limits(reproducer))), findings=change.findings)
@@ -168,6 +171,21 @@ def _again(
             sides[side].append(bench.run(side, f"again-{place + 1}", tree, kept, limits))
     return ({name: tuple(r.results.get(name) for r in sides["base"]) for name in suspicious},
             {name: tuple(r.results.get(name) for r in sides["patched"]) for name in suspicious})
+
+
+def _near_the_change(
+    bench: Bench, tree: Tree, base_again: Mapping[str, tuple[TestResult | None, ...]], patched_again: Mapping[str, tuple[TestResult | None, ...]],
+) -> frozenset[str]:
+    """Tests that do not fail each time with the change, or not only with it, and whose files may run changed lines; unsure counts."""
+    mixed = [name for name in patched_again if any(r is not None and r.passed for r in patched_again[name])
+             or not all(r is not None and r.passed for r in base_again.get(name, ()))]
+    lines = coverable_lines(bench.change.lines, tree)
+    files = sorted({path for name in mixed if (path := name.split("::")[0]) in tree})
+    if not lines or not files:
+        return frozenset()
+    report = bench.run("patched", "again-traced", tree, bench.files_request(files, trace=lines))
+    ran = report.executed is None or any(report.executed.values())
+    return frozenset(mixed) if ran else frozenset()
 
 
 def _reproducer(bench: Bench, base: TestReport, given_files: tuple[GivenFile, ...], repeat: int) -> Reproducer | None:

@@ -94,7 +94,7 @@ def _judge(
     if change.only_prose and not given:
         return _decided(report, Evidence(findings=change.findings, only_prose=True), change)
     side = change.base_tree.with_changes({**change.tests, **(change.given or {})})
-    plan = detect(side, change.commit_date.date(), interpreters.available(), change.version, today())
+    plan = detect(side, change.commit_date.date(), interpreters.available(), change.version, today(), change.base_tree)
     if plan is None:
         found = (*change.findings, blocker("no_tests", "no plan: nothing here is known to be tested (no Python file, no manifest)"))
         return _decided(report, Evidence(findings=found, has_tests=False), change)

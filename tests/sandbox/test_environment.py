@@ -19,6 +19,15 @@ def plan_run(repo: Path, *args: str) -> dict:  # type: ignore[type-arg]
     return found
 
 
+def test_a_python_that_the_host_does_not_have_comes_from_a_debian_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "none"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    make(tmp_path / "r", {**BASE, "pyproject.toml": PYPROJECT.replace('version = "1"\n', 'version = "1"\nrequires-python = ">=3.12"\n')})
+    found = plan_run(tmp_path / "r")
+    assert found["plans"][0]["python"].startswith("3.13")
+    assert found["run"][0]["passed"] == 2
+
+
 def test_unittest_files_of_any_name_are_run(tmp_path: Path) -> None:
     text = "import unittest\nfrom stats import span\n\n\nclass Spans(unittest.TestCase):\n    def test_span(self):\n        self.assertEqual(span([1, 2]), 1)\n"
     make(tmp_path / "r", {**BASE, "test_stats.py": None or text.replace("[1, 2]", "[1, 3]").replace(", 1)", ", 2)"), "tests/testspans.py": text, "tests/__init__.py": ""})

@@ -27,20 +27,24 @@ FRESH = datetime.timedelta(days=30)
 SETTLED = datetime.timedelta(days=182)
 
 
-def detect(tree: Tree, commit_date: datetime.date, available: tuple[str, ...], version: str | None, today: datetime.date) -> Plan | None:
+def detect(
+    tree: Tree, commit_date: datetime.date, available: tuple[str, ...], version: str | None, today: datetime.date, before: Tree | None = None,
+) -> Plan | None:
     """The plan, or None where nothing is Python.
 
     `commit_date`: the base commit's day; dependencies are resolved as of the day after where it is older than 30 days.
     `version`: the last tag, for projects that ask Git for theirs.
+    `before`: base, where `tree` holds a change's tests as well: its test files belong to the suite whatever the change does to them.
     """
     folders = folders_of_tests(tree)
     python_files = [path for path in tree if path.endswith(".py")]
     if not python_files and not any(is_manifest(path) for path in tree):
         return None
     found = read_metadata(tree)
-    test_files = tuple(sorted(path for path in python_files if is_test_path(path, folders) and is_test_file(path)))
+    test_files = _test_files(tree, folders)
+    own_files = _test_files(before, folders_of_tests(before)) if before is not None else ()
     why: list[Choice] = []
-    framework = _framework(found, tree, test_files, why)
+    framework = _framework(found, before, own_files, why) if before is not None and own_files else _framework(found, tree, test_files, why)
     interpreters = _interpreters(found, commit_date, available, why)
     extras = _extras(found, why)
     stages = _stages(found, tree, test_files, extras, why)
@@ -49,8 +53,12 @@ def detect(tree: Tree, commit_date: datetime.date, available: tuple[str, ...], v
     return Plan(
         toolchain="python", framework=framework, interpreters=interpreters, project=found.project, extras=extras, stages=stages,
         constraints=tuple(f"{name}=={release}" for name, release in sorted(found.locked.items())), known_names=_known_names(found),
-        test_files=test_files, exclude_newer=cut, version=version, manifests=tuple(sorted(path for path in tree if is_manifest(path))),
-        why=tuple(why))
+        test_files=tuple(sorted({*test_files, *own_files})), exclude_newer=cut, version=version,
+        manifests=tuple(sorted(path for path in tree if is_manifest(path) and (before is None or path in before))), why=tuple(why))
+
+
+def _test_files(tree: Tree, folders: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(path for path in tree if path.endswith(".py") and is_test_path(path, folders) and is_test_file(path)))
 
 
 def _framework(found: Metadata, tree: Tree, test_files: tuple[str, ...], why: list[Choice]) -> str:
