@@ -21,7 +21,8 @@ from bot.verification.verdict import plans_json
 from bot.verification.verify import read_config, today, tree_root
 from sandbox import interpreters
 from sandbox.docker import DockerEngine
-from sandbox.environment import Environment, Workshop, prepare
+from sandbox.environment import Workshop, prepare
+from sandbox.environment_image import Environment
 from sandbox.errors import EngineUnavailable, EnvironmentFailed, ImageUnavailable
 from sandbox.limits import Limits
 from sandbox.plan import Plan

@@ -7,67 +7,26 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from sandbox import images
-from sandbox.box import RunRequest, open_box
-from sandbox.build_container import BuildContainer, open_build
+from sandbox.build_container import open_build
 from sandbox.docker import DockerEngine
-from sandbox.errors import EnvironmentFailed, ImageUnavailable, UnknownPackage
-from sandbox.limits import Limits
+from sandbox.environment_image import BUILD_VARIABLES, Environment, keep, kept, lay_out, version_variables
+from sandbox.errors import BuildFailed, EnvironmentFailed, ImageUnavailable, UnknownPackage
 from sandbox.plan import Plan
-from sandbox.results.pytest_events import build_report
 from sandbox.results.report import TestReport
-from sandbox.toolchains.python.install import ENV, Ladder
-from sandbox.toolchains.python.names import DISTRIBUTIONS, plugin_for_option
-from sandbox.workspace import Tree, to_tar
+from sandbox.toolchains.python.install import ENV, UV, Ladder
+from sandbox.trial import needs, starts, trial, worth
+from sandbox.workspace import Tree
 
-RECIPE = 6  # raise when the way an environment is made changes
-META_LABEL = "dualgate.environment"
-BUILD_VARIABLES = {
-    "UV_CACHE_DIR": "/tmp/uv", "UV_LINK_MODE": "copy", "UV_NO_PROGRESS": "1", "UV_PYTHON_DOWNLOADS": "never", "UV_NO_CONFIG": "1",
-    "UV_HTTP_TIMEOUT": "120", "VIRTUAL_ENV": ENV, "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-}
-GENERATED = (
-    "cd {root} && find . -type f -newer /tmp/started ! -path './.git/*' ! -path '*/__pycache__/*' ! -path './build/*' ! -path './.eggs/*'"
-    " | sed 's,^./,,' | sort | comm -23 - /tmp/listed > /tmp/generated;"
-    " mkdir -p /opt/overlay && tar -c -T /tmp/generated | tar -x -C /opt/overlay && wc -l < /tmp/generated"
-)
-LISTING = (
-    "import json,os,sysconfig\n"
-    "p=sysconfig.get_path('purelib'); t=set()\n"
-    "for d in os.listdir(p):\n"
-    "    if d.endswith(('.dist-info','.egg-info','.pth','.egg-link','__pycache__')) or d.startswith('_'): continue\n"
-    "    t.add(d.split('.')[0])\n"
-    "print(json.dumps(sorted(t)))"
-)
-MODULE = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)'?")
-ARGUMENTS = re.compile(r"unrecognized arguments: (.*)")
+MOST_ASKED = 12
+RECIPE = 8  # raise when the way an environment is made changes
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Environment:
-    """A ready image. `modules`: top-level names that are installed in it; `cached`: nothing had to be installed."""
-
-    key: str
-    image: str
-    reference: str
-    python: str
-    cached: bool
-    seconds: float
-    root: str
-    tried: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-    modules: tuple[str, ...] = ()
-    compiled: bool = False
-    plan: Plan | None = None
 
 
 @dataclass(frozen=True)
@@ -131,8 +90,9 @@ def prepare(
     key = environment_key(plan, tree, base, (*added, root), today)
     reference = f"{images.ENVIRONMENT}:{key}"
     with workshop.one_builder(key):
-        cached = _from_cache(engine, workshop, reference, key, root, plan)
+        cached = kept(engine, key, root, plan)
         if cached:
+            workshop.touch(reference)
             return cached
         tried: list[str] = []
         best: tuple[Environment, TestReport] | None = None
@@ -150,40 +110,18 @@ def prepare(
                 tried += [f"Python {version}: {error}", *error.tried[-6:]]
                 last = error
                 continue
-            if best is None or _worth(found[1]) > _worth(best[1]):
+            if best is None or worth(found[1]) > worth(best[1]):
                 best = found
-            if _starts(found[1], plan):
+            if starts(found[1], plan):
                 break
             tried.append(f"Python {version}: the tests do not start")
         if best is None:
             raise EnvironmentFailed(str(last), tuple(tried), last.tail)
         environment = best[0]
-        _tag(engine, environment)
+        engine.api.tag(environment.image, images.ENVIRONMENT, key, force=True)  # the best trial's, whichever was kept last
         images.drop_untagged(engine)
         workshop.touch(reference)
         return replace(environment, seconds=time.monotonic() - started, tried=(*tried, *environment.tried))
-
-
-def _worth(report: TestReport) -> int:
-    return len(report.results) - 10 * len(report.uncollected)
-
-
-def _starts(report: TestReport, plan: Plan) -> bool:
-    """Whether the trial collected what there is to collect, or there is nothing."""
-    if report.results:
-        return len(report.uncollected) <= max(1, len(plan.test_files) // 3)
-    return not report.uncollected and report.status == 5 and not report.internal
-
-
-def _from_cache(engine: DockerEngine, workshop: Workshop, reference: str, key: str, root: str, plan: Plan) -> Environment | None:
-    image = images.image_id(engine, reference)
-    if image is None:
-        return None
-    meta = json.loads(images.inspect(engine, reference)["Config"]["Labels"][META_LABEL])
-    workshop.touch(reference)
-    return Environment(
-        key=key, image=image, reference=reference, python=meta["python"], cached=True, seconds=0.0, root=root, tried=tuple(meta["tried"]),
-        dropped=tuple(meta["dropped"]), modules=tuple(meta["modules"]), compiled=meta["compiled"], plan=plan)
 
 
 def _build(
@@ -193,77 +131,51 @@ def _build(
     """Install, try the tests out, install what the trial asks for, up to three times."""
     image, python = images.with_python(engine, version)
     tmpfs = {root: "rw,exec,size=4g,mode=755", "/tmp": "rw,exec,size=6g,mode=1777"}
-    variables = {**BUILD_VARIABLES, **_version_variables(plan)}
+    variables = {**BUILD_VARIABLES, **version_variables(plan)}
     with open_build(engine, image, tmpfs, workshop.ca_bundle, variables) as build:
-        _lay_out(build, tree, root, git)
+        lay_out(build, tree, root, git)
         left = workshop.budget_s - (time.monotonic() - started)
         ladder = Ladder(build, plan, root, python, version, budget_s=left)
         ladder.install()
         ladder.added(list(added))
-        for _ in range(3):
-            environment = _commit(build, ladder, key, version, root, plan)
+        asked: set[str] = set()
+        while True:
+            environment = keep(build, ladder.tried, ladder.dropped, key, root, plan)
             say("environment: trying the tests out")
             report = trial(engine, environment, tree, root, git)
-            needs = _needs(report, plan)
-            if not needs:
+            more = [name for name in needs(report, plan) if name not in asked]
+            if not more or len(asked) > MOST_ASKED:
                 break
-            say(f"environment: the tests ask for {', '.join(needs)}")
-            ladder.requirements("asked for by the tests", needs)
+            say(f"environment: the tests ask for {', '.join(more)}")
+            asked.update(more)
+            ladder.requirements("asked for by the tests", more)
             ladder.finish()
     return environment, report
 
 
-def _version_variables(plan: Plan) -> dict[str, str]:
-    """For projects whose version comes from Git: the last tag's, in each tool's own word."""
-    if not plan.version:
-        return {}
-    return {"PBR_VERSION": plan.version, "POETRY_DYNAMIC_VERSIONING_BYPASS": plan.version, "SETUPTOOLS_SCM_PRETEND_VERSION": plan.version,
-            "PDM_BUILD_SCM_VERSION": plan.version}
+def rebuild(
+    engine: DockerEngine, workshop: Workshop, base: Environment, plan: Plan, tree: Tree, compiled: tuple[str, ...], *, git: Mapping[str, bytes],
+    say: Say = lambda _: None,
+) -> Environment:
+    """The environment of a side whose extension modules are built from other sources: base's packages, no network.
 
-
-def _lay_out(build: BuildContainer, tree: Tree, root: str, git: Mapping[str, bytes]) -> None:
-    build.need(["tar", "-x", "--no-same-owner", "-C", root, "-f", "-"], 300, to_tar(tree, git))
-    build.need(["/bin/sh", "-c", f"cd {root} && find . -type f | sed 's,^./,,' | sort > /tmp/listed; touch /tmp/started; sleep 0.02"], 120)
-
-
-def _commit(build: BuildContainer, ladder: Ladder, key: str, version: str, root: str, plan: Plan) -> Environment:
-    generated = build.need(["/bin/sh", "-c", GENERATED.format(root=root)], 120)
-    compiled = build.step(["/bin/sh", "-c", "grep -qE '\\.(so|pyd)$' /tmp/generated"], 30).ok
-    listing = build.step([f"{ENV}/bin/python", "-c", LISTING], 60)
-    modules = json.loads(listing.output.strip().splitlines()[-1]) if listing.ok else []
-    release = build.step([f"{ENV}/bin/python", "-c", "import sys;print(sys.version.split()[0])"], 30).output.strip()
-    tried = [*ladder.tried, f"files that the installation generated in the tree: {generated.output.strip()}"]
-    meta: dict[str, Any] = {"python": release, "tried": tried[-60:], "dropped": ladder.dropped, "modules": modules, "compiled": compiled}
-    image = build.commit(images.ENVIRONMENT, key, {images.KIND_LABEL: "environment", META_LABEL: json.dumps(meta)})
-    return Environment(
-        key=key, image=image, reference=f"{images.ENVIRONMENT}:{key}", python=release, cached=False, seconds=0.0, root=root, tried=tuple(tried),
-        dropped=tuple(ladder.dropped), modules=tuple(modules), compiled=compiled, plan=plan)
-
-
-def _tag(engine: DockerEngine, environment: Environment) -> None:
-    """The key names the best trial's image, whichever was kept last."""
-    engine.api.tag(environment.image, images.ENVIRONMENT, environment.key, force=True)
-
-
-def trial(engine: DockerEngine, environment: Environment, tree: Tree, root: str, git: Mapping[str, bytes]) -> TestReport:
-    """Collect the tests in a real box, without running one."""
-    plan = environment.plan
-    files = plan.test_files if plan and plan.framework == "unittest" else ()
-    with open_box(engine, environment.image, root, to_tar(tree, git), Limits()) as box:
-        return build_report(box.run(RunRequest(args=("--collect-only", "-q", *files))), root)
-
-
-def _needs(report: TestReport, plan: Plan) -> list[str]:
-    """What the trial asks for by name: modules that the project's own files or the fixed list know, plugins of options."""
-    text = "\n".join([*report.uncollected.values(), report.internal, report.log[-20000:]])
-    wanted: list[str] = []
-    for module in MODULE.findall(text):
-        top = module.split(".")[0]
-        name = DISTRIBUTIONS.get(top) or next((n for n in plan.known_names if n.replace("-", "_") == top.lower().replace("-", "_")), None)
-        if name:
-            wanted.append(name)
-    for words in ARGUMENTS.findall(text):
-        wanted += [plugin for word in words.split() if (plugin := plugin_for_option(word))]
-    have = {line.split(": ")[1] for line in report.command if ": " in line}
-    return [name for name in dict.fromkeys(wanted) if name not in have]
-
+    `compiled`: the sources that differ. Raises BuildFailed with the last lines of the compiler.
+    """
+    sources = hashlib.sha256("".join(f"{path}\0{tree[path].data!r}" for path in compiled if path in tree).encode()).hexdigest()
+    key = hashlib.sha256(f"{RECIPE}\0{base.key}\0{sources}".encode()).hexdigest()[:24]
+    with workshop.one_builder(key):
+        here = kept(engine, key, base.root, plan)
+        if here:
+            return here
+        say("extension modules: building them from the change's sources")
+        tmpfs = {base.root: "rw,exec,size=4g,mode=755", "/tmp": "rw,exec,size=4g,mode=1777"}
+        with open_build(engine, base.image, tmpfs, None, {**BUILD_VARIABLES, **version_variables(plan)}, network="none") as build:
+            build.need(["rm", "-rf", "/opt/overlay"], 60)
+            lay_out(build, tree, base.root, git)
+            done = build.step([UV, "pip", "install", "--python", ENV, "--offline", "--reinstall", "--no-build-isolation", "--no-deps",
+                               "--no-sources", "-e", base.root], 900)
+            if not done.ok:
+                done = build.step(["/bin/sh", "-c", f"cd {base.root} && {ENV}/bin/python setup.py -q build_ext --inplace"], 900)
+            if not done.ok:
+                raise BuildFailed("\n".join(done.output.strip().splitlines()[-30:]))
+            return keep(build, [*base.tried, "extension modules from the change's sources: ok"], base.dropped, key, base.root, plan)

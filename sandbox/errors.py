@@ -22,6 +22,10 @@ class EnvironmentFailed(SandboxError):
         self.tail = tail
 
 
+class BuildFailed(SandboxError):
+    """The change's sources do not compile; the message is the compiler's."""
+
+
 class UnknownPackage(EnvironmentFailed):
     """A requirement names a project that its registry does not have."""
 

@@ -34,6 +34,7 @@ class Plan:
     interpreters: tuple[str, ...]
     project: bool
     extras: tuple[str, ...] = ()
+    build_requires: tuple[str, ...] = ()
     stages: tuple[Requirements, ...] = ()
     constraints: tuple[str, ...] = ()
     known_names: tuple[str, ...] = ()

@@ -18,10 +18,23 @@ from bot.changes.guard import forbidden_modes, forbidden_names, guard
 from bot.changes.static_look import look
 from bot.errors import BadInput
 from bot.findings import Finding, Severity, blocker, note
-from sandbox.toolchains.python.paths import folders_of_tests, is_bytecode, is_compiled_source, is_harness, is_manifest, is_prose, is_test_path
+from sandbox.toolchains.python.metadata import read_metadata
+from sandbox.toolchains.python.paths import (
+    folders_of_tests,
+    is_bytecode,
+    is_compiled_source,
+    is_harness,
+    is_manifest,
+    is_prose,
+    is_test_file,
+    is_test_path,
+    own_patterns,
+)
 from sandbox.workspace import EXECUTABLE, LINK, REGULAR, File, Tree, link_escapes, unsafe_path
 
 Changes = Mapping[str, File | None]
+# Read at the root, or above a test file, and nowhere else.
+ROOT_ONLY = {"setup.py", "manage.py", "runtests.py", "noxfile.py", "pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini", "Makefile", ".env"}
 
 
 @dataclass(frozen=True)
@@ -44,6 +57,7 @@ class Change:
     patch_sha256: str = ""
     findings: tuple[Finding, ...] = ()
     git_files: Mapping[str, bytes] = field(default_factory=dict)
+    patterns: tuple[str, ...] = ()  # base's own names of test files
 
     @property
     def stopped(self) -> bool:
@@ -138,7 +152,8 @@ def _read(
         findings.append(note("lfs", f"{len(pointers)} files are Git LFS pointers; their content is not fetched", tuple(pointers[:10])))
     tag = repository.last_tag(base)
     known: dict[str, Any] = {"repository": repository.name(), "base": base, "head": head, "commit_date": repository.commit_date(base),
-             "version": version_of(tag), "base_tree": base_tree, "git_files": scratch.one_commit(base, tag)}
+             "version": version_of(tag), "base_tree": base_tree, "git_files": scratch.one_commit(base, tag),
+             "patterns": own_patterns(read_metadata(base_tree).pytest_settings)}
     given = _given(scratch, base, base_tree, test_patch)
     if head is not None:
         after_id = head
@@ -207,8 +222,9 @@ def _split(
     scratch: Scratch, known: dict[str, Any], entries: tuple[Entry, ...], after: Tree, diff: bytes, given: Changes | None, findings: list[Finding],
 ) -> Change:
     base_tree: Tree = known["base_tree"]
-    folders = folders_of_tests([*base_tree, *after])
-    is_test = [entry.path for entry in entries if is_test_path(entry.path, folders)]
+    patterns: tuple[str, ...] = known["patterns"]
+    folders = folders_of_tests([*base_tree, *after], patterns)
+    is_test = [entry.path for entry in entries if is_test_path(entry.path, folders, patterns) and not _product_module(entry.path, folders, base_tree)]
     found = guard(entries, base_tree, after, is_test, len(diff))
     findings = [*findings, *found]
     source: dict[str, File | None] = {}
@@ -216,7 +232,7 @@ def _split(
     frozen: dict[str, File | None] = {}
     for entry in entries:
         file = after.get(entry.path)
-        if is_harness(entry.path):
+        if is_harness(entry.path) and not _only_named_so(entry.path, base_tree, after):
             frozen[entry.path] = file
         elif entry.path in is_test:
             tests[entry.path] = file
@@ -232,6 +248,26 @@ def _split(
     findings += [blocker("patch_does_not_apply", f"{path}: the change and the given test patch edit the same lines", (path,)) for path in conflicts]
     return Change(**known, source=source, tests=tests, frozen=frozen, given=given, merged=merged, lines=source_lines, diff=diff,
                   patch_sha256=hashlib.sha256(diff).hexdigest(), findings=tuple(findings))
+
+
+def _product_module(path: str, folders: frozenset[str], base: Tree) -> bool:
+    """Whether a file outside the folders of tests is only named like a test: base's own source imports it."""
+    folder, _, name = path.rpartition("/")
+    if path not in base or is_test_path(f"{folder}/any", folders) or name == "conftest.py":
+        return False
+    imported = re.compile(rf"^\s*(from|import)\b.*\b{re.escape(name.removesuffix('.py'))}\b", re.MULTILINE)
+    return any(imported.search(base.text(other) or "") for other in base
+               if other != path and other.endswith(".py") and not is_test_path(other, folders) and not is_harness(other))
+
+
+def _only_named_so(path: str, base: Tree, after: Tree) -> bool:
+    """Whether a file only has the name of one that steers tests: a module of a package, or data with no test beside or below it."""
+    folder, _, name = path.rpartition("/")
+    if not folder or name not in ROOT_ONLY:
+        return False
+    if name.endswith(".py"):
+        return f"{folder}/__init__.py" in base
+    return not any(other.startswith(folder + "/") and other.endswith(".py") and is_test_file(other) for tree in (base, after) for other in tree)
 
 
 def _merged(scratch: Scratch, source: Changes, given: Changes | None, base: Tree) -> tuple[dict[str, File | None], list[str]]:

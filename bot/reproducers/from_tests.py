@@ -25,16 +25,16 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
     changes = {**change.tests, **(change.given or {})}
     if not changes:
         return None
-    touched = touched_files(change.base_tree, changes)
+    touched = touched_files(change.base_tree, changes, change.patterns)
     after = change.with_tests(patched=True)
     files = [path for path in touched if path in after]
     if not files:
         return None
     bench.say("the change's own tests")
     beside = limits_beside(bench.limits, base)
-    first = bench.run("reproducer", "patched-1", after, bench.files_request(files), beside)
+    first = bench.run("patched", "reproducer-1", after, bench.files_request(files), beside)
     before_tree = change.with_tests(patched=False)
-    first_base = bench.run("reproducer", "base-1", before_tree, bench.files_request([f for f in files if f in before_tree]), beside)
+    first_base = bench.run("base", "reproducer-1", before_tree, bench.files_request([f for f in files if f in before_tree]), beside)
     lost = _lost(first, base, change)
     names = list(dict.fromkeys([*_candidates(touched, first, first_base, base, given=change.given is not None), *lost]))
     required = frozenset(name for name in names if name in lost or _direct(touched, name, base, change))
@@ -42,15 +42,17 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
     origin = Origin.GIVEN if change.given else Origin.PATCH_TESTS
     if not candidates:
         return None
-    kept = sorted({name.split("::")[0] for name in candidates})
-    request, limits = bench.files_request(kept, candidates), repeat_limits(bench, candidates, first)
+    broken = tuple(name for name in base.passing() if name not in required and (r := first.results.get(name)) is not None and not r.passed)
+    kept = sorted({name.split("::")[0] for name in (*candidates, *broken)})
+    request, limits = bench.files_request(kept, (*candidates, *broken)), repeat_limits(bench, candidates, first)
     times = repeat - 1 if first.limit is None else min(1, repeat - 1)  # what runs into a limit twice is not waited for again
     on_base, on_patched = repeat_both(bench, before_tree, after, request, times, limits)
     reproducer = Reproducer(
         origin=origin, times=repeat, candidates=candidates, required=required, base=(first_base, *on_base), patched=(first, *on_patched),
         given=frozenset(name for name in candidates if change.given and name.split("::")[0] in _reach(change.given, touched)),
         added_names=names_added(change.lines, change.source), asserting=frozenset(n for n in candidates if asserts_something(after, n)),
-        test_files=frozenset(set(changes) | set(bench.plan.test_files)))
+        test_files=frozenset(set(changes) | set(bench.plan.test_files)),
+        broken=tuple(n for n in broken if not any((r := report.results.get(n)) is not None and r.passed for report in on_patched)))
     reproducer = _with_harness(bench, reproducer, kept)
     return measure(bench, reproducer, after, kept)
 
@@ -114,7 +116,7 @@ def _with_harness(bench: Bench, reproducer: Reproducer, files: Sequence[str]) ->
     if not harness or not failing:
         return reproducer
     tree = bench.change.with_tests(patched=True, harness=True)
-    report = bench.run("reproducer", "with-its-harness", tree, bench.files_request(files, failing))
+    report = bench.run("patched", "reproducer-with-its-harness", tree, bench.files_request(files, failing))
     return replace(reproducer, with_harness=report, harness_files=harness)
 
 
@@ -126,7 +128,7 @@ def measure(bench: Bench, reproducer: Reproducer, tree: Tree, args: Sequence[str
               and not any((r := report.results.get(name)) is not None and r.passed for report in reproducer.base)]
     if not total or not passed:
         return replace(reproducer, coverable=total)
-    report = bench.run("reproducer", "traced", tree, bench.files_request(args, passed, lines))
+    report = bench.run("patched", "reproducer-traced", tree, bench.files_request(args, passed, lines))
     ran = sum(len(numbers) for numbers in report.executed.values()) if report.executed is not None else None
     if ran == 0 and any(CHILDREN.search(tree.text(path) or "") for path in {name.split("::")[0] for name in passed}):
         ran = None

@@ -66,13 +66,13 @@ def run_given(bench: Bench, base_suite: TestReport, files: tuple[GivenFile, ...]
     before = bench.change.base_tree.with_changes({**(bench.change.given or {}), **extra})
     after = bench.change.patched_tree.with_changes({**(bench.change.given or {}), **bench.change.merged, **extra})
     def one(side: str, place: int, box: Box | None) -> TestReport:
-        label = f"{side}-{place}"
+        label = f"reproducer-{place}"
         if box is not None:
-            return _all(bench, files, lambda request: bench.run_in(box, "reproducer", label, request))
-        return _all(bench, files, lambda request: bench.run("reproducer", label, after, request, limits))
+            return _all(bench, files, lambda request: bench.run_in(box, side, label, request))
+        return _all(bench, files, lambda request: bench.run(side, label, after, request, limits))
 
     limits = limits_beside(bench.limits, base_suite)
-    with bench.box("reproducer", before, limits) as shared:
+    with bench.box("base", before, limits) as shared:
         base = tuple(_until_a_limit(one("base", place, shared) for place in range(1, repeat + 1)))
     patched = tuple(_until_a_limit(one("patched", place, None) for place in range(1, repeat + 1)))
     names = tuple(dict.fromkeys(name for report in (*patched, *base) for name in report.results)) or tuple(g.name for g in files)

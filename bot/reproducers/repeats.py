@@ -26,10 +26,10 @@ def repeat_both(
         return (), ()
     with ThreadPoolExecutor(times + 1, thread_name_prefix="repeat") as pool:
         base = pool.submit(_on_base, bench, before, request, times, limits)
-        patched = [pool.submit(bench.run, "reproducer", f"patched-{place + 2}", after, request, limits) for place in range(times)]
+        patched = [pool.submit(bench.run, "patched", f"reproducer-{place + 2}", after, request, limits) for place in range(times)]
         return base.result(), tuple(run.result() for run in patched)
 
 
 def _on_base(bench: Bench, tree: Tree, request: RunRequest, times: int, limits: Limits) -> tuple[TestReport, ...]:
-    with bench.box("reproducer", tree, limits) as box:
-        return tuple(bench.run_in(box, "reproducer", f"base-{place + 2}", request) for place in range(times))
+    with bench.box("base", tree, limits) as box:
+        return tuple(bench.run_in(box, "base", f"reproducer-{place + 2}", request) for place in range(times))

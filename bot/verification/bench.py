@@ -18,7 +18,7 @@ from bot.changes.change import Change
 from sandbox import inside
 from sandbox.box import Box, RunRequest, open_box
 from sandbox.docker import DockerEngine
-from sandbox.environment import Environment
+from sandbox.environment_image import Environment
 from sandbox.limits import Limits
 from sandbox.plan import Plan
 from sandbox.results.pytest_events import build_report
@@ -72,7 +72,7 @@ class Bench:
         self._places = threading.Semaphore(self.boxes)
 
     def environment_of(self, side: str) -> Environment:
-        """The patched side has its own where the change adds dependencies."""
+        """The patched side (its suite and its reproducer) has its own where the change adds dependencies or edits compiled sources."""
         return self.patched_environment if side == "patched" else self.environment
 
     @contextmanager
@@ -90,7 +90,7 @@ class Bench:
             return self._archives[tree.digest]
 
     def run_in(self, box: Box, side: str, label: str, request: RunRequest) -> TestReport:
-        """One run in an open box; logged and timed under the side's name."""
+        """One run in an open box; logged under its side (base or patched), timed under it or, by its label, as the reproducer's."""
         environment = self.environment_of(side)
         run = box.run(replace(request, deadline=self.deadline, environment=self.plan.environment))
         report = build_report(run, environment.root)
@@ -101,7 +101,8 @@ class Bench:
             log.write_text(run.log or "", encoding="utf-8")
             command = " ".join(["pytest" if request.mode == "pytest" else "python", *request.args])
             self.records.append(RunRecord(side, command, run.status, run.seconds, environment.image, str(log)))
-            self.seconds[side] = self.seconds.get(side, 0.0) + run.seconds
+            phase = "reproducer" if label.startswith("reproducer") else side
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + run.seconds
         return report
 
     def run(self, side: str, label: str, tree: Tree, request: RunRequest, limits: Limits | None = None) -> TestReport:

@@ -51,6 +51,9 @@ def judge_fail_to_pass(reproducer: Reproducer | None, changed: Collection[str]) 
         else:
             passed.append(name)
     found += _f2p_findings(reproducer, passed, wrong, on_base, still, mixed, absent, changed)
+    if reproducer.broken:
+        found.append(blocker("needs_review", f"{counted(reproducer.broken)} that the change leaves as they are pass with base's helpers and data, "
+                             "not with the change's", tests=reproducer.broken))
     if reproducer.given:
         proven = [name for name in passed if name in reproducer.given]
         if passed and not proven:

@@ -33,7 +33,8 @@ REASONS: dict[str, Verdict] = {
 
 
 # Reasons that explain by themselves why evidence is missing.
-SETTLED = {"forbidden_path", "patch_does_not_apply", "hallucinated_dependency", "environment_failed", "base_broken", "infrastructure", "budget_exhausted"}
+SETTLED = {"forbidden_path", "patch_does_not_apply", "hallucinated_dependency", "environment_failed", "base_broken", "build_failed", "infrastructure",
+           "budget_exhausted"}
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def _sort(state: _Sorted, name: str, evidence: Evidence, patched: TestReport) ->
     if again and any(r is not None and r.passed for r in again) and now is not None:
         state.flaky.append(name)
         return
-    if name in evidence.touched:
+    if name in evidence.touched or (now is None and name.split("::")[0] in patched.uncollected and name in evidence.own_copies):
         state.review.append(name)
     elif now is None or now.outcome is Outcome.MISSING:
         state.missing.append(name)
@@ -110,7 +110,10 @@ def _p2p_findings(state: _Sorted, evidence: Evidence, patched: TestReport, chang
     for name in state.review:
         now = patched.results.get(name)
         found.append(blocker("needs_review", f"the change edits or deletes this test, and base's version does not pass with it: passed before, "
-                             f"{now.outcome.value if now else 'missing'} now\n{evidence.touched[name]}", tests=(name,)))
+                             f"{now.outcome.value if now else 'missing'} now\n{evidence.touched.get(name, 'its file does not collect')}", tests=(name,)))
+    for name, text in evidence.rewritten.items():
+        if name in state.passed:
+            found.append(blocker("needs_review", f"this test is part of the source, and the change edits it; before:\n{text}", tests=(name,)))
     for name in state.flaky[:DIAGNOSED]:
         again = [r.outcome.value if r else "missing" for r in (*evidence.base_again.get(name, ()), *evidence.patched_again.get(name, ()))]
         words = "unstable on base itself" if name in state.unstable else f"not the same on every run: {', '.join(again)}"
@@ -120,7 +123,9 @@ def _p2p_findings(state: _Sorted, evidence: Evidence, patched: TestReport, chang
         found.append(blocker("flaky", f"{counted(risky)} that may run the changed code failed at least once with it", tests=tuple(risky)))
     for file, text in patched.uncollected.items():
         if evidence.base is not None and file not in evidence.base.uncollected:
-            found.append(blocker("regression", f"{file} no longer collects", tests=(file,)))
+            excused = [name for name in evidence.base.passing() if name.startswith(file + "::")]
+            code = "needs_review" if excused and set(excused) <= set(state.review) else "regression"
+            found.append(blocker(code, f"{file} no longer collects", tests=(file,)))
             lines = [line for line in text.strip().splitlines() if line.strip()]
             found.append(warning("collection", "\n".join(lines[-6:]), (file,)))
     if patched.internal or (not patched.complete and not patched.limit and not patched.broken):

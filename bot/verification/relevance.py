@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from bot.changes.change import Change
 from bot.changes.diff import ChangedLines
-from bot.changes.touched import Touched, affected_by_data, changed_fixtures, compare, read_module
+from bot.changes.touched import Touched, Unit, affected_by_data, changed_fixtures, compare, read_module, unit_of
 from sandbox.toolchains.python.paths import is_test_file
 from sandbox.toolchains.python.syntax import parse_module
 from sandbox.workspace import File, Tree
 
 
-def touched_files(base: Tree, changes: Mapping[str, File | None]) -> dict[str, Touched]:
+def touched_files(base: Tree, changes: Mapping[str, File | None], patterns: tuple[str, ...] = ()) -> dict[str, Touched]:
     """Test file -> what these test-side changes do to its tests; files that they do not reach are left out."""
     after = base.with_changes(changes)
-    helpers = {path for path in changes if path.endswith(".py") and not is_test_file(path)}
+    helpers = {path for path in changes if path.endswith(".py")}
     data = frozenset(path for path in changes if not path.endswith(".py"))
     found: dict[str, Touched] = {}
     for path in sorted(set(base) | set(after)):
-        if not (path.endswith(".py") and is_test_file(path)):
+        if not (path.endswith(".py") and is_test_file(path, patterns)):
             continue
         old, new = base.text(path), after.text(path)
         elsewhere = _changed_helpers(path, new or old or "", helpers, base, after)
@@ -52,8 +55,45 @@ def _changed_helpers(path: str, text: str, helpers: Iterable[str], base: Tree, a
         if name == "__init__.py":
             module = folder.rsplit("/", 1)[-1]
         if in_reach or re.search(rf"\b{re.escape(module)}\b", text):
-            names |= changed_fixtures(base.text(helper), after.text(helper))
+            differ = changed_fixtures(base.text(helper), after.text(helper))
+            names |= {*differ, module} if differ and name != "conftest.py" else differ
     return frozenset(names)
+
+
+def rewritten_tests(change: Change, passing: Iterable[str]) -> dict[str, str]:
+    """Base tests that live in files of the source patch, and that it edits, with what was there before: base's copy of them can't be run."""
+    found: dict[str, str] = {}
+    for name in passing:
+        path, unit = unit_of(name)
+        if path not in change.source:
+            continue
+        file = change.source[path]
+        old, new = change.base_tree.text(path) or "", file.data.decode("utf-8", "replace") if file else ""
+        before, after = _unit(old, unit), _unit(new, unit)
+        gone = sorted((doctest_examples(path, old) - doctest_examples(path, new)).elements()) if before is None else []
+        if gone:
+            found[name] = "\n".join(f">>> {source.strip()}\n{want.strip()}" for source, want in gone[:3])
+        elif before is not None and (after is None or after.shape != before.shape or compare(old, new).touches(unit)):
+            found[name] = before.text
+    return found
+
+
+def _unit(text: str, name: str) -> Unit | None:
+    """A test of a module, or what a runner with patterns of its own takes for one; None for an example in a docstring."""
+    module = read_module(text)
+    return module.tests.get(name) or module.shared.get(name)
+
+
+def doctest_examples(path: str, text: str) -> Counter[tuple[str, str]]:
+    """Every example of a text, or of a module's strings, with the answer that it wants."""
+    module = parse_module(text) if path.endswith(".py") else None
+    strings = [node.value for node in ast.walk(module) if isinstance(node, ast.Constant) and isinstance(node.value, str)] if module else [text]
+    found: Counter[tuple[str, str]] = Counter()
+    for string in strings:
+        if ">>>" in string:
+            with suppress(ValueError):
+                found.update((example.source, example.want) for example in doctest.DocTestParser().get_examples(string))
+    return found
 
 
 def nearest_first(test_files: Iterable[str], change: Change) -> tuple[str, ...]:
@@ -111,8 +151,10 @@ def _statement_lines(module: ast.Module) -> tuple[set[int], set[int]]:
 
     def walk(node: ast.AST, inside: bool) -> None:
         for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+                continue
             function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-            if isinstance(child, ast.stmt) and not isinstance(child, skipped) and not (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)):
+            if isinstance(child, ast.stmt) and not isinstance(child, skipped):
                 span = range(child.lineno, (child.end_lineno or child.lineno) + 1) if not hasattr(child, "body") else range(child.lineno, child.lineno + 1)
                 (inner if inside else outer).update(span)
             if isinstance(child, ast.expr) and inside:

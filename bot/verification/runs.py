@@ -48,15 +48,16 @@ def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int) -> Evi
                 _patched_suite, bench, patched_tree, base, order)
             reproducer_run = lanes.submit(_reproducer, bench, base, given_files, repeat)
         patched, limit = patched_run.result()
-        touched = touched_files(change.base_tree, change.tests)
+        touched = touched_files(change.base_tree, change.tests, change.patterns)
         base_again, patched_again = _again(bench, base_tree, patched_tree, base, patched)
         near = _near_the_change(bench, patched_tree, base_again, patched_again)
+        own_copies = _own_copies(bench, base, patched, touched)
         reproducer = reproducer_run.result() or run_mended_tests(bench, base, patched, base_tree, patched_tree, repeat)
     limit = None if base.limit and base.limit == patched.limit else limit
     suspicious = [name for name in base.passing() if not _passes(patched, name)]
     return Evidence(
         base=base, patched=patched, base_again=base_again, patched_again=patched_again, near=near, reproducer=reproducer,
-        own_copies=frozenset(reproducer.patched[0].passing() & base.passing()) if reproducer and reproducer.patched else frozenset(),
+        own_copies=own_copies,
         rewritten=rewritten_tests(change, base.passing()),
         touched=_touched_texts(change, touched, suspicious), has_tests=_has_tests(change),
         base_limit=base.limit if base.limit not in (None, "deadline") and not base.complete else None, patched_limit=limit,
@@ -65,7 +66,7 @@ def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int) -> Evi
 
 def _has_tests(change: Change) -> bool:
     """Whether base has a test file that is not one of those given."""
-    return any(path.endswith(".py") and is_test_file(path) for path in change.base_tree if path not in (change.given or {}))
+    return any(path.endswith(".py") and is_test_file(path, change.patterns) for path in change.base_tree if path not in (change.given or {}))
 
 
 def run_base_suite(bench: Bench, tree: Tree) -> TestReport:
@@ -188,6 +189,16 @@ def _near_the_change(
     return frozenset(mixed) if ran else frozenset()
 
 
+def _own_copies(bench: Bench, base: TestReport, patched: TestReport, touched: Mapping[str, Touched]) -> frozenset[str]:
+    """Base passes that pass in the change's version of a file whose base version no longer collects: a feature that goes with its tests."""
+    tree = bench.change.with_tests(patched=True)
+    files = [path for path in patched.uncollected if path in touched and path in tree and path not in base.uncollected]
+    if not files:
+        return frozenset()
+    report = bench.run("patched", "own-copies", tree, bench.files_request(files))
+    return frozenset(report.passing() & base.passing())
+
+
 def _reproducer(bench: Bench, base: TestReport, given_files: tuple[GivenFile, ...], repeat: int) -> Reproducer | None:
     own = run_change_tests(bench, base, repeat)
     given = run_given(bench, base, given_files, repeat) if given_files else None
@@ -200,7 +211,7 @@ def both(given: Reproducer, own: Reproducer) -> Reproducer:
         given, candidates=(*given.candidates, *own.candidates), required=given.required | own.required, given=given.given | own.given,
         base=_side_by_side(given.base, own.base), patched=_side_by_side(given.patched, own.patched), asserting=given.asserting | own.asserting,
         test_files=given.test_files | own.test_files, covered=max((n for n in (given.covered, own.covered) if n is not None), default=None),
-        with_harness=own.with_harness, harness_files=own.harness_files)
+        with_harness=own.with_harness, harness_files=own.harness_files, broken=own.broken)
 
 
 def _side_by_side(one: tuple[TestReport, ...], other: tuple[TestReport, ...]) -> tuple[TestReport, ...]:

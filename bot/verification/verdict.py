@@ -10,7 +10,7 @@ from bot.verification.bench import RunRecord
 from bot.verification.diagnosis import first_lines
 from bot.verification.evidence import Evidence, Origin, Reproducer
 from bot.verification.gate import Decision, Verdict
-from sandbox.environment import Environment
+from sandbox.environment_image import Environment
 from sandbox.plan import Plan
 from sandbox.results.report import Outcome, TestReport, TestResult
 

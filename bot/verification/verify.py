@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from bot.changes.change import Change, Request, open_change, shadowed_modules
 from bot.changes.git import GitRepository
 from bot.errors import BadInput
@@ -27,13 +29,16 @@ from bot.verification.runs import gather
 from bot.verification.verdict import Report, Timing, summarise
 from sandbox import interpreters
 from sandbox.docker import DockerEngine
-from sandbox.environment import Environment, Workshop, prepare
-from sandbox.errors import EngineUnavailable, EnvironmentFailed, ImageUnavailable, UnknownPackage
+from sandbox.environment import Workshop, prepare, rebuild
+from sandbox.environment_image import Environment
+from sandbox.errors import BuildFailed, EngineUnavailable, EnvironmentFailed, ImageUnavailable, UnknownPackage
 from sandbox.limits import Limits
 from sandbox.plan import Plan
-from sandbox.toolchains.python.added import added_requirements
-from sandbox.toolchains.python.detect import detect
+from sandbox.toolchains.python.added import added_requirements, removed_distributions
+from sandbox.toolchains.python.detect import detect, unguarded_imports
 from sandbox.toolchains.python.metadata import read_metadata
+from sandbox.toolchains.python.names import DISTRIBUTIONS
+from sandbox.toolchains.python.paths import folders_of_tests, is_harness, is_test_path
 from sandbox.workspace import Tree
 
 Say = Callable[[str], None]
@@ -100,7 +105,7 @@ def _judge(
         return _decided(report, Evidence(findings=found, has_tests=False), change)
     policy, file = read_config(order.config, change.base_tree)
     plan = policy.plan(plan, file)
-    change = replace(change, findings=(*change.findings, *path_findings(policy, change)))
+    change = replace(change, findings=(*change.findings, *path_findings(policy, change), *needed_still(change)))
     report = replace(report, plan=plan)
     deadline = started + order.timeout_s
     begun = time.monotonic()
@@ -155,13 +160,27 @@ def _environments(
     more: list[Finding] = []
     if added:
         more.append(note("dependencies_added", f"the patched side has its own environment with {', '.join(added)}"))
-    if change.compiled_sources and plan.project and base.compiled:
-        text = "the change edits sources of an extension module, which is not built anew on each side yet: " + ", ".join(change.compiled_sources[:5])
-        return Evidence(findings=change.findings, environment_failed=text)
+    if change.compiled_sources and base.compiled:
+        built = _rebuilt(engine, workshop, patched, plan, change, say)
+        if isinstance(built, Evidence):
+            return built
+        patched = built
     more += shadowed_modules(change, base.modules)
     if base.dropped:
         more.append(warning("requirements_dropped", f"could not be installed: {'; '.join(base.dropped[:12])}"))
     return base, patched, tuple(more)
+
+
+def _rebuilt(engine: DockerEngine, workshop: Workshop, base: Environment, plan: Plan, change: Change, say: Say) -> Environment | Evidence:
+    """The patched side's environment with its own extension modules. What base can't build this way either is no fault of the change."""
+    try:
+        return rebuild(engine, workshop, base, plan, change.patched_tree, change.compiled_sources, git=change.git_files, say=say)
+    except BuildFailed as error:
+        try:
+            rebuild(engine, workshop, base, plan, change.base_tree, change.compiled_sources, git=change.git_files, say=say)
+        except BuildFailed:
+            return Evidence(findings=change.findings, environment_failed=f"the extension modules can't be built without a network\n{error}")
+        return Evidence(findings=(*change.findings, blocker("build_failed", f"the change does not compile\n{error}", change.compiled_sources)))
 
 
 def read_config(given: Path | None, base: Tree) -> tuple[Policy, str]:
@@ -189,6 +208,22 @@ def _added(change: Change, plan: Plan) -> tuple[str, ...]:
     before = read_metadata(change.base_tree)
     after = read_metadata(change.base_tree.with_changes(change.frozen))
     return added_requirements(before, after, plan.extras)
+
+
+def needed_still(change: Change) -> list[Finding]:
+    """Distributions that the change no longer declares, and that its own source imports: they stay installed here, so no run would show it."""
+    if not change.frozen:
+        return []
+    tree, folders = change.patched_tree, folders_of_tests(change.patched_tree)
+    removed = removed_distributions(read_metadata(change.base_tree), read_metadata(change.base_tree.with_changes(change.frozen)))
+    found = []
+    for name in removed:
+        modules = {module for module, other in DISTRIBUTIONS.items() if canonicalize_name(other) == name} | {name.replace("-", "_")}
+        users = [path for path in tree if path.endswith(".py") and not is_test_path(path, folders)
+                 and not is_harness(path) and modules & set(unguarded_imports(tree.text(path) or ""))]
+        if users:
+            found.append(blocker("needs_review", f"the change no longer declares {name}, which {users[0]} imports", tuple(users[:10])))
+    return found
 
 
 def replay_words(order: Order) -> str:

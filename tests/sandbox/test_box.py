@@ -11,7 +11,8 @@ import pytest
 
 from sandbox.box import RawRun, RunRequest, open_box
 from sandbox.docker import DockerEngine
-from sandbox.environment import Environment, Workshop, prepare
+from sandbox.environment import Workshop, prepare
+from sandbox.environment_image import Environment
 from sandbox.limits import Limits
 from sandbox.plan import Plan
 from sandbox.results.pytest_events import build_report

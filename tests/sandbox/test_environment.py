@@ -56,14 +56,22 @@ def test_a_suite_that_writes_beside_its_tests_gets_room_and_cannot_replace_files
     assert (row["passed"], row["failed"]) == (2, 0)
 
 
-def test_an_extension_module_is_built_and_found(tmp_path: Path) -> None:
-    source = ('#include <Python.h>\nstatic PyObject *one(PyObject *s, PyObject *a) { return PyLong_FromLong(1); }\n'
-              'static PyMethodDef m[] = {{"one", one, METH_NOARGS, ""}, {0}};\nstatic struct PyModuleDef d = {PyModuleDef_HEAD_INIT, "fast", 0, -1, m};\n'
-              'PyMODINIT_FUNC PyInit_fast(void) { return PyModule_Create(&d); }\n')
-    make(tmp_path / "r", {
-        "setup.py": "from setuptools import Extension, setup\nsetup(name='fast', version='1', ext_modules=[Extension('fast', ['fast.c'])])\n", "fast.c": source,
-        "test_fast.py": "import fast\n\n\ndef test_one():\n    assert fast.one() == 1\n"})
-    assert plan_run(tmp_path / "r")["run"][0]["passed"] == 1
+C = ('#include <Python.h>\nstatic PyObject *one(PyObject *s, PyObject *a) { return PyLong_FromLong(1); }\n'
+     'static PyMethodDef m[] = {{"one", one, METH_NOARGS, ""}, {0}};\nstatic struct PyModuleDef d = {PyModuleDef_HEAD_INIT, "fast", 0, -1, m};\n'
+     'PyMODINIT_FUNC PyInit_fast(void) { return PyModule_Create(&d); }\n')
+EXTENSION: dict[str, str | None] = {
+    "setup.py": "from setuptools import Extension, setup\nsetup(name='fast', version='1', ext_modules=[Extension('fast', ['fast.c'])])\n", "fast.c": C,
+    "test_fast.py": "import fast\n\n\ndef test_there():\n    assert fast.one\n",
+}
+
+
+@pytest.mark.parametrize(("source", "reason"), [
+    (C.replace("FromLong(1)", "FromLong(2)"), "verified"), (C.replace("FromLong(1)", "FromLong(3)"), "reproducer_still_fails"), (C + "no c\n", "build_failed")])
+def test_an_extension_module_is_built_from_each_sides_sources(tmp_path: Path, source: str, reason: str) -> None:
+    make(tmp_path / "fast", EXTENSION)
+    commit(tmp_path / "fast", {"fast.c": source, "test_fast.py": str(EXTENSION["test_fast.py"]) + "\n\ndef test_two():\n    assert fast.one() == 2\n"})
+    answer = verify(tmp_path / "fast", "--base", "HEAD~1", "--head", "HEAD", "--repeat", "2")
+    assert answer.reason == reason, answer.output
 
 
 def test_an_installation_that_cannot_work_says_what_was_tried_and_the_real_error(tmp_path: Path) -> None:
@@ -80,8 +88,8 @@ def test_an_installation_that_cannot_work_says_what_was_tried_and_the_real_error
 def test_a_dependency_that_the_change_adds_is_installed_for_its_side(tmp_path: Path) -> None:
     repo = tmp_path / "r"
     make(repo)
-    commit(repo, {"pyproject.toml": PYPROJECT.replace('version = "1"\n', 'version = "1"\ndependencies = ["iniconfig"]\n'),
-                  "stats.py": "import iniconfig\n\n\n" + FIX + "\n\nINI = iniconfig.IniConfig\n", "test_stats.py": NEW_TEST})
+    commit(repo, {"pyproject.toml": PYPROJECT.replace('version = "1"\n', 'version = "1"\ndependencies = ["more-itertools"]\n'),
+                  "stats.py": "import more_itertools\n\n\n" + FIX + "\n\nONE = more_itertools.one\n", "test_stats.py": NEW_TEST})
     answer = verify(repo, "--base", "HEAD~1", "--head", "HEAD", "--repeat", "2")
     assert (answer.reason, "dependencies_added" in answer.codes()) == ("verified", True)
 

@@ -27,6 +27,21 @@ def added_requirements(base: Metadata, changed: Metadata, extras: tuple[str, ...
     return tuple(dict.fromkeys(rows))
 
 
+def removed_distributions(base: Metadata, changed: Metadata) -> tuple[str, ...]:
+    """Canonical names that the project needs to run on base and no longer names; none where the changed manifests can't be read."""
+    if changed.faults:
+        return ()
+    before, after = ({_project(row) for row in (*found.dependencies, *found.files.get("requirements.txt", []))} for found in (base, changed))
+    return tuple(sorted(before - after - {""}))
+
+
+def _project(row: str) -> str:
+    try:
+        return canonicalize_name(Requirement(row).name)
+    except InvalidRequirement:
+        return ""
+
+
 def _normal(row: str) -> str:
     try:
         requirement = Requirement(row)

@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 from sandbox.plan import Choice, Plan, Requirements
 from sandbox.toolchains.python import names
 from sandbox.toolchains.python.metadata import Metadata, read_metadata
-from sandbox.toolchains.python.paths import folders_of_tests, is_manifest, is_test_file, is_test_path
+from sandbox.toolchains.python.paths import is_manifest, is_test_file, own_patterns
 from sandbox.toolchains.python.syntax import parse_module
 from sandbox.workspace import Tree
 
@@ -36,13 +36,13 @@ def detect(
     `version`: the last tag, for projects that ask Git for theirs.
     `before`: base, where `tree` holds a change's tests as well: its test files belong to the suite whatever the change does to them.
     """
-    folders = folders_of_tests(tree)
     python_files = [path for path in tree if path.endswith(".py")]
     if not python_files and not any(is_manifest(path) for path in tree):
         return None
     found = read_metadata(tree)
-    test_files = _test_files(tree, folders)
-    own_files = _test_files(before, folders_of_tests(before)) if before is not None else ()
+    patterns = own_patterns(found.pytest_settings)
+    test_files = _test_files(tree, patterns)
+    own_files = _test_files(before, patterns) if before is not None else ()
     why: list[Choice] = []
     framework = _framework(found, before, own_files, why) if before is not None and own_files else _framework(found, tree, test_files, why)
     interpreters = _interpreters(found, commit_date, available, why)
@@ -51,14 +51,15 @@ def detect(
     cut = commit_date + datetime.timedelta(days=1) if today - commit_date > FRESH else None
     why.append(Choice("dependencies as of", cut.isoformat() if cut else "today: the commit is younger than 30 days", *found.origins.get("lock", (None, None))))
     return Plan(
-        toolchain="python", framework=framework, interpreters=interpreters, project=found.project, extras=extras, stages=stages,
+        toolchain="python", framework=framework, interpreters=interpreters, project=found.project, extras=extras,
+        build_requires=tuple(found.build_requires), stages=stages,
         constraints=tuple(f"{name}=={release}" for name, release in sorted(found.locked.items())), known_names=_known_names(found),
         test_files=tuple(sorted({*test_files, *own_files})), exclude_newer=cut, version=version,
         manifests=tuple(sorted(path for path in tree if is_manifest(path) and (before is None or path in before))), why=tuple(why))
 
 
-def _test_files(tree: Tree, folders: frozenset[str]) -> tuple[str, ...]:
-    return tuple(sorted(path for path in tree if path.endswith(".py") and is_test_path(path, folders) and is_test_file(path)))
+def _test_files(tree: Tree, patterns: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(path for path in tree if path.endswith(".py") and is_test_file(path, patterns)))
 
 
 def _framework(found: Metadata, tree: Tree, test_files: tuple[str, ...], why: list[Choice]) -> str:

@@ -46,6 +46,7 @@ class Ladder:
             self.requirements(stage.origin, list(stage.lines))
         self._pytest()
         self._own_copy(where)
+        self._build_tools()
         self.finish()
 
     def requirements(self, origin: str, lines: list[str]) -> None:
@@ -130,6 +131,12 @@ class Ladder:
             self._try(f"pytest {release} is older than its Python", self._pip("-U", f"pytest>={floor}", dated=False, locked=False))
             return self.build.step([f"{ENV}/bin/python", "-c", "import pytest"], 60).ok
         return True
+
+    def _build_tools(self) -> None:
+        """What a later build without a network needs, where the project has extension modules."""
+        found = self.build.step(["/bin/sh", "-c", f"find {self.root} -newer /tmp/started -name '*.so' | grep -q ."], 60)
+        if found.ok and self.plan.build_requires:
+            self._try("tools to build the extension modules again", self._pip(*self.plan.build_requires, dated=False, locked=False))
 
     def _own_copy(self, where: str) -> None:
         """A requirements file can put a release of the project over the tree: the tree goes on top again."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 TEST_FILE = re.compile(r"^(test_.*|.*_tests?|tests?|testcase.*)\.py$")
 TEST_FOLDERS = {"test", "tests", "testsuite", "unittests", "python_testcases", "test_suite", "unit_tests", "integration_tests"}
@@ -24,14 +24,20 @@ TEXT_ONLY = re.compile(r"(\.(md|rst|txt|adoc|markdown)$|(^|/)(docs?|changelog\.d
                        re.IGNORECASE)
 
 
-def is_test_file(path: str) -> bool:
-    """Whether a runner would look for tests in this file by its name."""
+def own_patterns(settings: Mapping[str, str]) -> tuple[str, ...]:
+    """What a repository's pytest settings say of the names of test files; patterns that would take any module for one are left out."""
+    return tuple(pattern for pattern in settings.get("python_files", "").split() if len(re.sub(r"\.py$|[^a-z]", "", pattern)) > 1)
+
+
+def is_test_file(path: str, patterns: tuple[str, ...] = ()) -> bool:
+    """Whether a runner would look for tests in this file by its name. `patterns`: the repository's own."""
     folder, _, name = path.rpartition("/")
     in_tests = any(part.lower() in TEST_FOLDERS for part in folder.split("/"))
-    return bool(TEST_FILE.match(name)) or (in_tests and name.startswith("test") and name.endswith(".py"))
+    return (bool(TEST_FILE.match(name)) or (in_tests and name.startswith("test") and name.endswith(".py"))
+            or (name.endswith(".py") and name not in ("conftest.py", "__init__.py") and any(fnmatch.fnmatch(name, pattern) for pattern in patterns)))
 
 
-def folders_of_tests(paths: Iterable[str]) -> frozenset[str]:
+def folders_of_tests(paths: Iterable[str], patterns: tuple[str, ...] = ()) -> frozenset[str]:
     """Folders that hold tests: named so, and either at the root or with a test file somewhere below.
 
     (A package's own `testing` or `test` folder of helpers, like django/test, is source.)
@@ -42,14 +48,15 @@ def folders_of_tests(paths: Iterable[str]) -> frozenset[str]:
         parts = path.split("/")[:-1]
         for depth, name in enumerate(parts):
             folder = "/".join(parts[:depth + 1])
-            if (name.lower() in TEST_FOLDERS and (depth == 0 or is_test_file(path))) or (depth == 0 and name.lower() == "testing" and is_test_file(path)):
+            if (name.lower() in TEST_FOLDERS and (depth == 0 or is_test_file(path, patterns))) or (
+                    depth == 0 and name.lower() == "testing" and is_test_file(path)):
                 folders.add(folder)
     return frozenset(folders)
 
 
-def is_test_path(path: str, folders: frozenset[str]) -> bool:
+def is_test_path(path: str, folders: frozenset[str], patterns: tuple[str, ...] = ()) -> bool:
     """Whether a path belongs to the tests: a test file, a conftest, or anything in a folder of tests (data, helpers)."""
-    if is_test_file(path) or posixpath.basename(path) == "conftest.py":
+    if is_test_file(path, patterns) or posixpath.basename(path) == "conftest.py":
         return True
     parts = path.split("/")[:-1]
     return any("/".join(parts[:n]) in folders for n in range(1, len(parts) + 1))

@@ -1,0 +1,37 @@
+"""Which lines and tests a change is about."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.changes.diff import ChangedLines
+from bot.verification.relevance import coverable_lines, touched_files
+from sandbox.workspace import REGULAR, File, Tree
+
+TEXT = '"""Doc."""\nimport os\n\nLIMIT = 3\n\n\ndef f(x):\n    """Say."""\n    if x:\n        return 1\n    return 2\n\n\nclass C:\n    y = 1\n'
+
+
+def tree(**files: str) -> Tree:
+    return Tree({name.replace("__", "/") + ".py": File(REGULAR, text.encode()) for name, text in files.items()})
+
+
+@pytest.mark.parametrize(("added", "cuts", "wanted"), [
+    ({9, 10}, (), [9, 10]), ({7, 8, 9}, (), [9]), ({2}, (), []), ({4}, (), [4]), ({4, 9}, (), [9]), (set(), (10,), [9, 10, 11]), ({15}, (), [15]), ({3}, (), []),
+])
+def test_lines_that_can_run_are_those_of_function_bodies_first(added: set[int], cuts: tuple[int, ...], wanted: list[int]) -> None:
+    lines = {"m.py": ChangedLines(dict.fromkeys(added, ""), (), cuts)}
+    assert coverable_lines(lines, tree(m=TEXT)).get("m.py", []) == wanted
+
+
+BASE = tree(tests__test_a="from tests.helper import make\n\n\ndef test_a(thing):\n    assert make()\n", tests__test_b="def test_b():\n    assert open('data/b.txt')\n",
+            tests__helper="def make():\n    return 1\n", tests__conftest="import pytest\n\n\n@pytest.fixture\ndef thing():\n    return 1\n")
+
+
+@pytest.mark.parametrize(("path", "text", "reached"), [
+    ("tests/helper.py", "def make():\n    return 2\n", {"tests/test_a.py"}),
+    ("tests/conftest.py", "import pytest\n\n\n@pytest.fixture\ndef thing():\n    return 2\n", {"tests/test_a.py"}),
+    ("tests/data/b.txt", "x", {"tests/test_b.py"}), ("tests/other/c.bin", "x", set()),
+])
+def test_tests_are_reached_through_helpers_fixtures_and_data(path: str, text: str, reached: set[str]) -> None:
+    touched = touched_files(BASE, {path: File(REGULAR, text.encode())})
+    assert {name for name, what in touched.items() if what.affected} == reached
