@@ -16,6 +16,7 @@ from bot.changes.diff import ChangedLines, changed_lines, looks_like_diff, mispl
 from bot.changes.git import Entry, GitFailed, GitRepository, Scratch
 from bot.changes.guard import forbidden_modes, forbidden_names, guard
 from bot.changes.static_look import look
+from bot.changes.touched import affected_by_data
 from bot.errors import BadInput
 from bot.findings import Finding, Severity, blocker, note
 from sandbox.toolchains.python.metadata import read_metadata
@@ -224,7 +225,9 @@ def _split(
     base_tree: Tree = known["base_tree"]
     patterns: tuple[str, ...] = known["patterns"]
     folders = folders_of_tests([*base_tree, *after], patterns)
-    is_test = [entry.path for entry in entries if is_test_path(entry.path, folders, patterns) and not _product_module(entry.path, folders, base_tree)]
+    is_test = [path for path in (entry.path for entry in entries) if is_test_path(path, folders, patterns)
+               and not _product_module(path, folders, base_tree if path in base_tree else after)]
+    is_test += _test_data([entry.path for entry in entries if entry.path not in is_test], folders, patterns, base_tree)
     found = guard(entries, base_tree, after, is_test, len(diff))
     findings = [*findings, *found]
     source: dict[str, File | None] = {}
@@ -250,14 +253,28 @@ def _split(
                   patch_sha256=hashlib.sha256(diff).hexdigest(), findings=tuple(findings))
 
 
-def _product_module(path: str, folders: frozenset[str], base: Tree) -> bool:
-    """Whether a file outside the folders of tests is only named like a test: base's own source imports it."""
+def _product_module(path: str, folders: frozenset[str], tree: Tree) -> bool:
+    """Whether a file outside the folders of tests is only named like a test: source that is no test imports it. A file of base is judged by base."""
     folder, _, name = path.rpartition("/")
-    if path not in base or is_test_path(f"{folder}/any", folders) or name == "conftest.py":
+    if path not in tree or is_test_path(f"{folder}/any", folders) or name == "conftest.py":
         return False
     imported = re.compile(rf"^\s*(from|import)\b.*\b{re.escape(name.removesuffix('.py'))}\b", re.MULTILINE)
-    return any(imported.search(base.text(other) or "") for other in base
+    return any(imported.search(tree.text(other) or "") for other in tree
                if other != path and other.endswith(".py") and not is_test_path(other, folders) and not is_harness(other))
+
+
+def _test_data(paths: list[str], folders: frozenset[str], patterns: tuple[str, ...], base: Tree) -> list[str]:
+    """Files of base outside every package that its tests name, by name or folder, and its source does not: what tests expect, not what it is."""
+    packages = {path.split("/")[0] for path in base if path.endswith("/__init__.py")} | {"src", "lib"}
+    wanted = [path for path in paths if path in base and not path.endswith(".py") and not is_manifest(path) and path.split("/")[0] not in packages]
+    if not wanted:
+        return []
+    sides: dict[bool, list[str]] = {True: [], False: []}
+    for path in base:
+        if path.endswith(".py") and not is_harness(path):
+            sides[is_test_path(path, folders, patterns)].append(base.text(path) or "")
+    named = {side: [path for path in wanted if any(affected_by_data(text, frozenset({path})) for text in texts)] for side, texts in sides.items()}
+    return [path for path in named[True] if path not in named[False]]
 
 
 def _only_named_so(path: str, base: Tree, after: Tree) -> bool:

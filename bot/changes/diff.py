@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from unidiff.errors import UnidiffParseError
-from unidiff.patch import Line, PatchSet
+from unidiff.patch import PatchSet
 
 from sandbox.workspace import Tree
 
@@ -129,37 +130,47 @@ class ChangedLines:
     cuts: tuple[int, ...]
 
 
-def _target(line: Line) -> int:
-    """The number that a kept or added line has in the new file."""
-    assert line.target_line_no is not None
-    return line.target_line_no
+HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 def changed_lines(text: str) -> dict[str, ChangedLines]:
     """Path -> what a (normalised) diff adds and removes in it, for text files that stay or are new."""
     found: dict[str, ChangedLines] = {}
-    for file in PatchSet(text):
-        if file.is_binary_file or file.target_file == "/dev/null":
-            continue
-        path = unquote(file.target_file)
-        added: dict[int, str] = {}
-        removed: list[str] = []
-        cuts: list[int] = []
-        for hunk in file:
-            place = hunk.target_start
-            run_removed = run_added = 0
-            for line in hunk:
-                if line.line_type == "+":
-                    added[_target(line)] = line.value
-                    place, run_added = _target(line) + 1, run_added + 1
-                elif line.line_type == "-":
-                    removed.append(line.value)
-                    run_removed += 1
-                elif line.line_type == " ":
-                    if run_removed and not run_added:
-                        cuts.append(_target(line))
-                    place, run_removed, run_added = _target(line) + 1, 0, 0
-            if run_removed and not run_added:
-                cuts.append(max(1, place - 1))
-        found[path[2:] if path[:2] == "b/" else path] = ChangedLines(added, tuple(removed), tuple(cuts))
+    path = ""
+    lines = iter(text.split("\n"))
+    for line in lines:
+        if line.startswith("+++ "):
+            name = unquote(line[4:])
+            path = "" if name == "/dev/null" else name.removeprefix("b/")
+        elif (hunk := HUNK.match(line)) and path:
+            known = found.get(path, ChangedLines({}, (), ()))
+            more = _hunk_lines(lines, int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1))
+            found[path] = ChangedLines({**known.added, **more.added}, (*known.removed, *more.removed), (*known.cuts, *more.cuts))
+        elif hunk:
+            _hunk_lines(lines, int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1))
     return found
+
+
+def _hunk_lines(lines: Iterator[str], old: int, place: int, new: int) -> ChangedLines:
+    """One hunk's lines, of `old` and `new` lines on its two sides; `place`: the new line that comes next."""
+    added: dict[int, str] = {}
+    removed: list[str] = []
+    cuts: list[int] = []
+    run_removed = run_added = 0
+    while old > 0 or new > 0:
+        line = next(lines, "")
+        if line.startswith("\\"):
+            continue
+        if line.startswith("+"):
+            added[place] = line[1:] + "\n"
+            place, new, run_added = place + 1, new - 1, run_added + 1
+        elif line.startswith("-"):
+            removed.append(line[1:] + "\n")
+            old, run_removed = old - 1, run_removed + 1
+        else:
+            if run_removed and not run_added:
+                cuts.append(place)
+            place, old, new, run_removed, run_added = place + 1, old - 1, new - 1, 0, 0
+    if run_removed and not run_added:
+        cuts.append(max(1, place - 1))
+    return ChangedLines(added, tuple(removed), tuple(cuts))

@@ -42,7 +42,7 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
     origin = Origin.GIVEN if change.given else Origin.PATCH_TESTS
     if not candidates:
         return None
-    broken = tuple(name for name in base.passing() if name not in required and (r := first.results.get(name)) is not None and not r.passed)
+    broken = _broken(bench, base, first, files, required)
     kept = sorted({name.split("::")[0] for name in (*candidates, *broken)})
     request, limits = bench.files_request(kept, (*candidates, *broken)), repeat_limits(bench, candidates, first)
     times = repeat - 1 if first.limit is None else min(1, repeat - 1)  # what runs into a limit twice is not waited for again
@@ -55,6 +55,18 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
         broken=tuple(n for n in broken if not any((r := report.results.get(n)) is not None and r.passed for report in on_patched)))
     reproducer = _with_harness(bench, reproducer, kept)
     return measure(bench, reproducer, after, kept)
+
+
+def _broken(bench: Bench, base: TestReport, first: TestReport, files: Sequence[str], required: frozenset[str]) -> tuple[str, ...]:
+    """Base passes that the change leaves as they are and that fail beside its test files, though not beside base's: its helpers or data do that."""
+    failing = [name for name in base.results if name not in required and base.results[name].passed
+               and (r := first.results.get(name)) is not None and not r.passed]
+    if not failing:
+        return ()
+    change = bench.change
+    tree = change.patched_tree.with_changes({**(change.given or {}), **change.merged})
+    beside_base = bench.run("reproducer", "beside-base-tests", tree, bench.files_request([path for path in files if path in tree]))
+    return tuple(name for name in failing if (r := beside_base.results.get(name)) is not None and r.passed)
 
 
 def _reach(given: Mapping[str, object], touched: Mapping[str, Touched]) -> set[str]:

@@ -139,11 +139,12 @@ def _patched_suite(bench: Bench, tree: Tree, base: TestReport | None, order: tup
     report = bench.run("patched", "suite", tree, bench.suite_request(tree, order, wanted), limits)
     if base is not None:
         known = base.results
-        report = _resumed(bench, "patched", tree, order, report, limits, lambda r: r.id in known and known[r.id].failed)
+        report = _resumed(bench, "patched", tree, order, report, limits, lambda r: r.id in known and known[r.id].kind in ("crash", "timeout"))
     if report.limit in (None, "deadline") or (base is not None and base.limit):
         return report, None
     unfinished = [name for name, r in report.results.items() if not r.passed]
-    request = bench.suite_request(tree, order, unfinished if report.results else None)
+    # What grows from test to test (memory, files, processes) would fit in twice, half and half.
+    request = bench.suite_request(tree, order, unfinished if report.results and report.limit == "time" else wanted)
     second = bench.run("patched", "suite-again", tree, request, limits)
     if second.limit in (None, "deadline"):
         return replace(second, results={**report.results, **second.results}, seconds=report.seconds + second.seconds), None

@@ -105,7 +105,7 @@ def _judge(
         return _decided(report, Evidence(findings=found, has_tests=False), change)
     policy, file = read_config(order.config, change.base_tree)
     plan = policy.plan(plan, file)
-    change = replace(change, findings=(*change.findings, *path_findings(policy, change), *needed_still(change)))
+    change = replace(change, findings=(*change.findings, *path_findings(policy, change), *manifest_findings(change)))
     report = replace(report, plan=plan)
     deadline = started + order.timeout_s
     begun = time.monotonic()
@@ -210,13 +210,15 @@ def _added(change: Change, plan: Plan) -> tuple[str, ...]:
     return added_requirements(before, after, plan.extras)
 
 
-def needed_still(change: Change) -> list[Finding]:
-    """Distributions that the change no longer declares, and that its own source imports: they stay installed here, so no run would show it."""
+def manifest_findings(change: Change) -> list[Finding]:
+    """What no run would show, since the manifests are base's: one that can't be read, a distribution that is no longer declared and still imported."""
     if not change.frozen:
         return []
     tree, folders = change.patched_tree, folders_of_tests(change.patched_tree)
-    removed = removed_distributions(read_metadata(change.base_tree), read_metadata(change.base_tree.with_changes(change.frozen)))
-    found = []
+    base, changed = read_metadata(change.base_tree), read_metadata(change.base_tree.with_changes(change.frozen))
+    removed = removed_distributions(base, changed)
+    faults = [fault for fault in changed.faults if fault not in base.faults]
+    found = [blocker("needs_review", f"the change's manifest can't be read: {fault}", (fault.split(":")[0],)) for fault in faults]
     for name in removed:
         modules = {module for module, other in DISTRIBUTIONS.items() if canonicalize_name(other) == name} | {name.replace("-", "_")}
         users = [path for path in tree if path.endswith(".py") and not is_test_path(path, folders)

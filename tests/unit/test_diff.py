@@ -74,6 +74,14 @@ def test_added_lines_and_cuts_have_numbers_of_the_new_file() -> None:
     assert (list(change.added), change.cuts) == ([4], (2,))
 
 
+@pytest.mark.parametrize(("header", "path"), [
+    ("b/new b/x.txt\t", "new b/x.txt"), ('"b/we ird\\tna\\"me.txt"', 'we ird\tna"me.txt'), ("b/x", "x"),
+])
+def test_added_lines_are_found_whatever_the_name_and_the_text(header: str, path: str) -> None:
+    text = f"diff --git a/x b/x\n--- /dev/null\n+++ {header}\n@@ -0,0 +1,3 @@\n+++ b/other\n+a\x0c\u2028\r\n+-- a\n\\ No newline at end of file\n"
+    assert changed_lines(text)[path].added == {1: "++ b/other\n", 2: "a\x0c\u2028\r\n", 3: "-- a\n"}
+
+
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\n\r\t\""), min_size=1))
 def test_quoted_paths_come_back(path: str) -> None:
     octal = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '\\"' else f"\\{b:03o}" for b in path.encode())

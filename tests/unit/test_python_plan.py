@@ -11,7 +11,7 @@ from sandbox.toolchains.python.added import added_requirements
 from sandbox.toolchains.python.detect import detect, unguarded_imports
 from sandbox.toolchains.python.metadata import read_metadata
 from sandbox.toolchains.python.names import plugin_for_option
-from sandbox.toolchains.python.paths import folders_of_tests, is_harness, is_prose, is_test_path
+from sandbox.toolchains.python.paths import folders_of_tests, is_harness, is_prose, is_test_file, is_test_path, own_patterns
 from sandbox.workspace import REGULAR, File, Tree
 
 AVAILABLE = ("3.7", "3.8", "3.9", "3.11", "3.12", "3.13")
@@ -113,6 +113,21 @@ def test_a_broken_manifest_is_a_fault_and_not_an_end(text: str) -> None:
 def test_unittest_is_told_from_pytest() -> None:
     files = {"tests/test_x.py": "import unittest\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        pass\n"}
     assert plan(files).framework == "unittest"
+
+
+def test_the_suite_is_bases_where_a_change_takes_files_away_or_brings_another_framework() -> None:
+    base = of({"tests/test_x.py": "import unittest\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        pass\n"})
+    found = detect(of({"tests/test_y.py": TEST}), TODAY, AVAILABLE, None, TODAY, base)
+    assert found is not None
+    assert (found.framework, found.test_files) == ("unittest", ("tests/test_x.py", "tests/test_y.py"))
+
+
+@pytest.mark.parametrize(("patterns", "path", "wanted"), [
+    ("check_*.py", "pkg/check_a.py", True), ("*_spec.py", "spec/a_spec.py", True), ("*.py", "pkg/a.py", False), ("check_*.py", "pkg/a.py", False),
+    ("conf*.py", "conftest.py", False),
+])
+def test_names_of_test_files_are_the_repositorys_own(patterns: str, path: str, wanted: bool) -> None:
+    assert is_test_file(path, own_patterns({"python_files": patterns})) is wanted
 
 
 def test_nothing_python_is_no_plan() -> None:

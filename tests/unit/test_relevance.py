@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.changes.diff import ChangedLines
-from bot.verification.relevance import coverable_lines, touched_files
+from bot.verification.relevance import coverable_lines, doctest_examples, touched_files
 from sandbox.workspace import REGULAR, File, Tree
 
 TEXT = '"""Doc."""\nimport os\n\nLIMIT = 3\n\n\ndef f(x):\n    """Say."""\n    if x:\n        return 1\n    return 2\n\n\nclass C:\n    y = 1\n'
@@ -35,3 +35,10 @@ BASE = tree(tests__test_a="from tests.helper import make\n\n\ndef test_a(thing):
 def test_tests_are_reached_through_helpers_fixtures_and_data(path: str, text: str, reached: set[str]) -> None:
     touched = touched_files(BASE, {path: File(REGULAR, text.encode())})
     assert {name for name, what in touched.items() if what.affected} == reached
+
+
+def test_examples_of_a_module_end_with_their_string() -> None:
+    text = 'def f():\n    """Say.\n\n    >>> f()\n    1\n    """\n    return 1\n'
+    assert doctest_examples("m.py", text) == {("f()\n", "1\n"): 1}
+    assert doctest_examples("m.py", text.replace("return 1", "return 2")) == doctest_examples("m.py", text)
+    assert doctest_examples("m.rst", ">>> f()\n1\n") == {("f()\n", "1\n"): 1}
