@@ -25,7 +25,7 @@ from sandbox.trial import needs, starts, trial, worth
 from sandbox.workspace import Tree
 
 MOST_ASKED = 12
-RECIPE = 8  # raise when the way an environment is made changes
+RECIPE = 9  # raise when the way an environment is made changes
 Say = Callable[[str], None]
 
 
@@ -154,14 +154,14 @@ def _build(
 
 
 def rebuild(
-    engine: DockerEngine, workshop: Workshop, base: Environment, plan: Plan, tree: Tree, compiled: tuple[str, ...], *, git: Mapping[str, bytes],
+    engine: DockerEngine, workshop: Workshop, base: Environment, plan: Plan, tree: Tree, inputs: tuple[str, ...], *, git: Mapping[str, bytes],
     say: Say = lambda _: None,
 ) -> Environment:
-    """The environment of a side whose extension modules are built from other sources: base's packages, no network.
+    """The environment of a side whose generated files (extension modules, tables) are made from other inputs: base's packages, no network.
 
-    `compiled`: the sources that differ. Raises BuildFailed with the last lines of the compiler.
+    `inputs`: the files that differ. Raises BuildFailed with the last lines of the compiler.
     """
-    sources = hashlib.sha256("".join(f"{path}\0{tree[path].data!r}" for path in compiled if path in tree).encode()).hexdigest()
+    sources = hashlib.sha256("".join(f"{path}\0{tree[path].data!r}" for path in inputs if path in tree).encode()).hexdigest()
     key = hashlib.sha256(f"{RECIPE}\0{base.key}\0{sources}".encode()).hexdigest()[:24]
     with workshop.one_builder(key):
         here = kept(engine, key, base.root, plan)

@@ -24,6 +24,7 @@ GENERATED = (
     " | sed 's,^./,,' | sort | comm -23 - /tmp/listed > /tmp/generated;"
     " mkdir -p /opt/overlay && tar -c -T /tmp/generated | tar -x -C /opt/overlay && wc -l < /tmp/generated"
 )
+METADATA = r"\.(egg|dist)-info/|(^|/)_?_?version[^/]*\.py$|(^|/)PKG-INFO$"  # generated everywhere, and from nothing that a change edits
 LISTING = (
     "import json,os,sysconfig\n"
     "p=sysconfig.get_path('purelib'); t=set()\n"
@@ -36,7 +37,8 @@ LISTING = (
 
 @dataclass(frozen=True)
 class Environment:
-    """A ready image. `modules`: top-level names that are installed in it; `cached`: nothing had to be installed."""
+    """A ready image. `modules`: top-level names that are installed in it; `cached`: nothing had to be installed;
+    `generated`: the installation left files in the tree that a change may have to make anew (extension modules, tables)."""
 
     key: str
     image: str
@@ -48,7 +50,7 @@ class Environment:
     tried: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
-    compiled: bool = False
+    generated: bool = False
     plan: Plan | None = None
 
 
@@ -68,17 +70,17 @@ def lay_out(build: BuildContainer, tree: Tree, root: str, git: Mapping[str, byte
 
 def keep(build: BuildContainer, tried: Sequence[str], dropped: Sequence[str], key: str, root: str, plan: Plan) -> Environment:
     """The container as an image of that key. Raises EngineUnavailable."""
-    generated = build.need(["/bin/sh", "-c", GENERATED.format(root=root)], 120)
-    compiled = build.step(["/bin/sh", "-c", "grep -qE '\\.(so|pyd)$' /tmp/generated"], 30).ok
+    count = build.need(["/bin/sh", "-c", GENERATED.format(root=root)], 120)
+    generated = build.step(["/bin/sh", "-c", f"grep -vE '{METADATA}' /tmp/generated | grep -q ."], 30).ok
     listing = build.step([f"{ENV}/bin/python", "-c", LISTING], 60)
     modules = json.loads(listing.output.strip().splitlines()[-1]) if listing.ok else []
     release = build.step([f"{ENV}/bin/python", "-c", "import sys;print(sys.version.split()[0])"], 30).output.strip()
-    tried = [*tried, f"files that the installation generated in the tree: {generated.output.strip()}"]
-    meta: dict[str, Any] = {"python": release, "tried": tried[-60:], "dropped": list(dropped), "modules": modules, "compiled": compiled}
+    tried = [*tried, f"files that the installation generated in the tree: {count.output.strip()}"]
+    meta: dict[str, Any] = {"python": release, "tried": tried[-60:], "dropped": list(dropped), "modules": modules, "generated": generated}
     image = build.commit(images.ENVIRONMENT, key, {images.KIND_LABEL: "environment", META_LABEL: json.dumps(meta)})
     return Environment(
         key=key, image=image, reference=f"{images.ENVIRONMENT}:{key}", python=release, cached=False, seconds=0.0, root=root, tried=tuple(tried),
-        dropped=tuple(dropped), modules=tuple(modules), compiled=compiled, plan=plan)
+        dropped=tuple(dropped), modules=tuple(modules), generated=generated, plan=plan)
 
 
 def kept(engine: DockerEngine, key: str, root: str, plan: Plan) -> Environment | None:
@@ -90,4 +92,4 @@ def kept(engine: DockerEngine, key: str, root: str, plan: Plan) -> Environment |
     meta = json.loads(images.inspect(engine, reference)["Config"]["Labels"][META_LABEL])
     return Environment(
         key=key, image=image, reference=reference, python=meta["python"], cached=True, seconds=0.0, root=root, tried=tuple(meta["tried"]),
-        dropped=tuple(meta["dropped"]), modules=tuple(meta["modules"]), compiled=meta["compiled"], plan=plan)
+        dropped=tuple(meta["dropped"]), modules=tuple(meta["modules"]), generated=meta["generated"], plan=plan)

@@ -23,7 +23,6 @@ from sandbox.toolchains.python.metadata import read_metadata
 from sandbox.toolchains.python.paths import (
     folders_of_tests,
     is_bytecode,
-    is_compiled_source,
     is_harness,
     is_manifest,
     is_prose,
@@ -83,9 +82,9 @@ class Change:
         return not self.tests and not self.given and not self.frozen and all(is_prose(path) for path in self.source)
 
     @property
-    def compiled_sources(self) -> tuple[str, ...]:
-        """Changed files that an extension module is built from."""
-        return tuple(path for path in self.source if is_compiled_source(path))
+    def build_inputs(self) -> tuple[str, ...]:
+        """Changed files that an installation may generate others from: extension sources, data, templates; Python and prose are not."""
+        return tuple(path for path in self.source if not path.endswith(".py") and not is_prose(path))
 
 
 @dataclass(frozen=True)
@@ -273,7 +272,7 @@ def _test_data(paths: list[str], folders: frozenset[str], patterns: tuple[str, .
     for path in base:
         if path.endswith(".py") and not is_harness(path):
             sides[is_test_path(path, folders, patterns)].append(base.text(path) or "")
-    named = {side: [path for path in wanted if any(affected_by_data(text, frozenset({path})) for text in texts)] for side, texts in sides.items()}
+    named = {side: [path for path in wanted if any(affected_by_data(text, frozenset({path}), stems=False) for text in texts)] for side, texts in sides.items()}
     return [path for path in named[True] if path not in named[False]]
 
 

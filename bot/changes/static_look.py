@@ -18,6 +18,8 @@ STRONG = {
         r"\bsys\._getframe|\bsys\._current_frames|\binspect\.(stack|currentframe|getouterframes|trace)\b|\.f_back\b|\btb_frame\b"),
     "searches the interpreter's objects": re.compile(r"\bgc\.(get_objects|get_referrers|get_referents)\b"),
     "ends the process without its clean-up": re.compile(r"\bos\._exit\b|\bos\.(kill|abort|execv\w*)\(|\bsignal\.raise_signal\b|\bSIGKILL\b"),
+    "loads code of the tests": re.compile(
+        r"^\s*(from|import)\s+(\w+\.)*(tests?|conftest|unittests|testsuite)\b|import_module\(\s*[\"'](\w+\.)*(tests?|conftest)\b"),
     "skips tests": re.compile(r"\bSkipTest\b|\bunittest\.skip\b|\boutcomes\.Skipped\b"),
     "replaces assertion methods": re.compile(
         r"TestCase\.(assert\w+|fail\w*|run)\s*=|setattr\(\s*(unittest\.)?TestCase|\bAssertionError\s*=|builtins\.AssertionError"),

@@ -163,11 +163,11 @@ def _shape(module: Module, name: str) -> str | None:
     return unit.shape if unit else None
 
 
-def affected_by_data(text: str, paths: frozenset[str]) -> bool:
-    """Whether a test file names one of these data files, or a folder that they are in."""
+def affected_by_data(text: str, paths: frozenset[str], stems: bool = True) -> bool:
+    """Whether a test file names one of these data files (by its name without the ending too, with `stems`), or a folder that they are in."""
     for path in paths:
         *folders, name = path.split("/")
-        words = [name, name.rsplit(".", 1)[0], *(f for f in folders if f not in ("test", "tests"))]
+        words = [name, *([name.rsplit(".", 1)[0]] if stems else []), *(f for f in folders if f not in ("test", "tests"))]
         if any(re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) for word in words):
             return True
     return False

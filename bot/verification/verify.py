@@ -160,7 +160,7 @@ def _environments(
     more: list[Finding] = []
     if added:
         more.append(note("dependencies_added", f"the patched side has its own environment with {', '.join(added)}"))
-    if change.compiled_sources and base.compiled:
+    if change.build_inputs and base.generated:
         built = _rebuilt(engine, workshop, patched, plan, change, say)
         if isinstance(built, Evidence):
             return built
@@ -174,13 +174,13 @@ def _environments(
 def _rebuilt(engine: DockerEngine, workshop: Workshop, base: Environment, plan: Plan, change: Change, say: Say) -> Environment | Evidence:
     """The patched side's environment with its own extension modules. What base can't build this way either is no fault of the change."""
     try:
-        return rebuild(engine, workshop, base, plan, change.patched_tree, change.compiled_sources, git=change.git_files, say=say)
+        return rebuild(engine, workshop, base, plan, change.patched_tree, change.build_inputs, git=change.git_files, say=say)
     except BuildFailed as error:
         try:
-            rebuild(engine, workshop, base, plan, change.base_tree, change.compiled_sources, git=change.git_files, say=say)
+            rebuild(engine, workshop, base, plan, change.base_tree, change.build_inputs, git=change.git_files, say=say)
         except BuildFailed:
             return Evidence(findings=change.findings, environment_failed=f"the extension modules can't be built without a network\n{error}")
-        return Evidence(findings=(*change.findings, blocker("build_failed", f"the change does not compile\n{error}", change.compiled_sources)))
+        return Evidence(findings=(*change.findings, blocker("build_failed", f"the change does not compile\n{error}", change.build_inputs)))
 
 
 def read_config(given: Path | None, base: Tree) -> tuple[Policy, str]:

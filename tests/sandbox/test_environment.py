@@ -101,3 +101,19 @@ def test_a_dependency_that_does_not_exist_is_hallucinated(tmp_path: Path) -> Non
                   "stats.py": FIX, "test_stats.py": NEW_TEST})
     answer = verify(repo, "--base", "HEAD~1", "--head", "HEAD")
     assert (answer.status, answer.reason) == (1, "hallucinated_dependency")
+
+
+GENERATING: dict[str, str | None] = {
+    "setup.py": "import json\nfrom setuptools import setup\ntable = json.load(open('calc/table.json'))\n"
+                "open('calc/_table.py', 'w').write(f'TABLE = {table!r}\\n')\nsetup(name='calc', version='1', packages=['calc'])\n",
+    "calc/__init__.py": "from calc._table import TABLE\n\n\ndef price(name):\n    return TABLE[name]\n", "calc/table.json": '{"a": 1, "b": 3}',
+    "tests/test_calc.py": "from calc import price\n\n\ndef test_a():\n    assert price('a') == 1\n",
+}
+
+
+@pytest.mark.parametrize(("table", "reason"), [('{"a": 1, "b": 2}', "verified"), ('{"a": 9, "b": 2}', "regression")])
+def test_a_file_that_the_installation_generates_is_made_anew_from_the_changes_data(tmp_path: Path, table: str, reason: str) -> None:
+    make(tmp_path / "calc", GENERATING)
+    commit(tmp_path / "calc", {"calc/table.json": table, "tests/test_calc.py": str(GENERATING["tests/test_calc.py"]) + "\n\ndef test_b():\n    assert price('b') == 2\n"})
+    answer = verify(tmp_path / "calc", "--base", "HEAD~1", "--head", "HEAD", "--repeat", "2")
+    assert answer.reason == reason, answer.output

@@ -17,14 +17,14 @@ def signs(line: str, base: str = "") -> list[Severity]:
 
 @pytest.mark.parametrize("line", [
     "import _pytest", "if 'pytest' in sys.modules:", 'if "unittest" not in modules:', "os.environ.get('PYTEST_CURRENT_TEST')", "sys._getframe(1)",
-    "inspect.stack()", "for o in gc.get_objects():", "os._exit(0)", "raise unittest.SkipTest('x')", "frame.f_back", "sys.modules['pytest']",
+    "inspect.stack()", "for o in gc.get_objects():", "os._exit(0)", "raise unittest.SkipTest('x')", "frame.f_back", "sys.modules['pytest']", "from tests._impl import add", "    import pkg.tests.helpers",
 ])
 def test_a_strong_sign_needs_review(line: str) -> None:
     assert Severity.BLOCKER in signs(line)
 
 
 @pytest.mark.parametrize("line", [
-    "return a + b", "# os._exit is not used here", "self.test = pytest_name", "raise SystemExit(1)", "import inspect", "sys.exit(1)", "contest()",
+    "return a + b", "# os._exit is not used here", "self.test = pytest_name", "from pkg.testing import run", "import contests", "raise SystemExit(1)", "import inspect", "sys.exit(1)", "contest()",
 ])
 def test_ordinary_code_is_left_alone(line: str) -> None:
     assert Severity.BLOCKER not in signs(line)

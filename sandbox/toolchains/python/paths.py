@@ -18,7 +18,6 @@ HARNESS_PATTERNS = ("*.pth", "*.pyc", "*.pyo", "*.egg-link", "requirements*.txt"
 # Any case: importlib.metadata finds the entry points of `x.DIST-INFO` too.
 HARNESS_FOLDERS = re.compile(r"(^|/)(__pycache__|[^/]+\.(dist|egg)-info|\.github|\.circleci|\.tox|\.nox|\.venv|node_modules)(/|$)", re.IGNORECASE)
 MANIFEST_NAMES = {"pyproject.toml", "setup.cfg", "setup.py", "uv.lock", "poetry.lock", "pdm.lock", "Pipfile", "Pipfile.lock", "tox.ini"}
-COMPILED = re.compile(r"\.(c|cc|cpp|cxx|h|hpp|pyx|pxd|pxi|rs|f|f90|pyf)$")
 TEXT_ONLY = re.compile(r"(\.(md|rst|txt|adoc|markdown)$|(^|/)(docs?|changelog\.d|changes|news|newsfragments)/"
                        r"|(^|/)(LICEN[CS]E|AUTHORS|NOTICE|COPYING|CHANGES|CHANGELOG)[^/]*$)",
                        re.IGNORECASE)
@@ -79,11 +78,6 @@ def is_manifest(path: str) -> bool:
     name = posixpath.basename(path)
     return (name in MANIFEST_NAMES or fnmatch.fnmatch(name, "*requirements*.txt") or fnmatch.fnmatch(path, "*requirements/*.txt")
             or fnmatch.fnmatch(name, "constraints*.txt"))
-
-
-def is_compiled_source(path: str) -> bool:
-    """Whether a change to this file needs a new build of an extension module."""
-    return bool(COMPILED.search(path))
 
 
 def is_prose(path: str) -> bool:
