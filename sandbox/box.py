@@ -94,9 +94,13 @@ class _Progress:
         self._limits, self._deadline = limits, deadline
         self._since = time.monotonic()
         self._allowed = limits.collect_s
+        self._collected = False
         self.limit: str | None = None
 
     def note(self, record: Record) -> None:
+        self._collected = self._collected or record["k"] in ("ready", "start")
+        if not self._collected:
+            return  # collection has one limit as a whole
         self._since = time.monotonic()
         if record["k"] in ("start", "slow", "phase"):
             self._allowed = self._limits.test_s + self._limits.silence_s

@@ -11,7 +11,7 @@ class Limits:
 
     suite_s: float = 900.0  # after this the suite stops before its next test, and the verdict says so
     test_s: float = 120.0
-    collect_s: float = 300.0
+    collect_s: float = 180.0
     silence_s: float = 30.0  # on top of a test's own limit, before the whole run is ended from outside
     memory_mb: int = 3072
     cpus: float = 1.0

@@ -17,6 +17,8 @@ from sandbox.toolchains.python.paths import is_test_file
 from sandbox.toolchains.python.syntax import parse_module
 from sandbox.workspace import File, Tree
 
+FAR = 100
+
 
 def touched_files(base: Tree, changes: Mapping[str, File | None], patterns: tuple[str, ...] = ()) -> dict[str, Touched]:
     """Test file -> what these test-side changes do to its tests; files that they do not reach are left out."""
@@ -98,20 +100,23 @@ def doctest_examples(path: str, text: str) -> Counter[tuple[str, str]]:
 
 def nearest_first(test_files: Iterable[str], change: Change) -> tuple[str, ...]:
     """Test files by nearness to the change: its own, those named like a changed module, those next to one, the rest."""
-    own = set(change.tests) | set(change.given or {})
-    stems = {posixpath.basename(path).rsplit(".", 1)[0].strip("_") for path in change.source}
-    folders = {posixpath.dirname(path) for path in change.source}
+    return tuple(sorted(test_files, key=lambda path: (_distance(path, change), path)))
 
-    def distance(path: str) -> tuple[int, str]:
-        stem = posixpath.basename(path).removesuffix(".py").removeprefix("test_").removesuffix("_test").strip("_")
-        if path in own:
-            return 0, path
-        if any(stem == s or (len(s) > 3 and (s in stem or stem in s)) for s in stems):
-            return 1, path
-        shared = max((len(posixpath.commonpath([folder, path])) if folder else 0 for folder in folders), default=0)
-        return 1000 - shared, path
 
-    return tuple(sorted(test_files, key=distance))
+def near_files(ordered: tuple[str, ...], change: Change) -> tuple[str, ...]:
+    """The change's own test files and those named like a changed module; where there is none, the three nearest."""
+    return tuple(path for path in ordered if _distance(path, change) < FAR) or ordered[:3]
+
+
+def _distance(path: str, change: Change) -> int:
+    if path in change.tests or path in (change.given or {}):
+        return 0
+    stem = posixpath.basename(path).removesuffix(".py").removeprefix("test_").removesuffix("_test").strip("_")
+    stems = {posixpath.basename(other).rsplit(".", 1)[0].strip("_") for other in change.source}
+    if any(stem == s or (len(s) > 3 and (s in stem or stem in s)) for s in stems):
+        return 1
+    folders = {posixpath.dirname(other) for other in change.source}
+    return FAR - max((len(posixpath.commonpath([folder, path])) if folder else 0 for folder in folders), default=0) + 1000
 
 
 def names_added(lines: Mapping[str, ChangedLines], source: Mapping[str, File | None]) -> frozenset[str]:

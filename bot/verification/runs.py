@@ -13,7 +13,7 @@ from bot.reproducers.from_tests import run_change_tests
 from bot.reproducers.given import GivenFile, run_given
 from bot.verification.bench import Bench, limits_beside, needs_writable, now
 from bot.verification.evidence import Evidence, Reproducer
-from bot.verification.relevance import coverable_lines, nearest_first, rewritten_tests, touched_files
+from bot.verification.relevance import coverable_lines, near_files, nearest_first, rewritten_tests, touched_files
 from sandbox.box import RunRequest
 from sandbox.limits import Limits
 from sandbox.results.report import Outcome, TestReport, TestResult
@@ -117,6 +117,10 @@ def _base_suite(bench: Bench, tree: Tree, order: tuple[str, ...]) -> tuple[TestR
     """(report, whether the tree must be writable). Run a second time where that is cheap, to see what is unstable."""
     bench.say("base suite")
     report = bench.run("base", "suite", tree, bench.suite_request(tree, order))
+    if report.limit == "time" and not report.results:
+        near = near_files(order, bench.change)
+        bench.say(f"base suite: it does not collect in time; only {', '.join(near[:5])}")
+        report = replace(bench.run("base", "suite-near", tree, bench.files_request(near)), cut=True)
     report = _resumed(bench, "base", tree, order, report, bench.limits, lambda _: True)
     writable = False
     if needs_writable(report):
@@ -136,11 +140,15 @@ def _patched_suite(bench: Bench, tree: Tree, base: TestReport | None, order: tup
     bench.say("patched suite")
     wanted = tuple(base.results) if base is not None and base.cut else None
     limits = limits_beside(bench.limits, base)
-    report = bench.run("patched", "suite", tree, bench.suite_request(tree, order, wanted), limits)
+    request = bench.suite_request(tree, order, wanted)
+    if base is not None and base.cut:
+        request = replace(request, args=tuple(word for word in base.command[3:] if word in tree or not word.endswith(".py")))
+    report = bench.run("patched", "suite", tree, request, limits)
     if base is not None:
         known = base.results
         report = _resumed(bench, "patched", tree, order, report, limits, lambda r: r.id in known and known[r.id].kind in ("crash", "timeout"))
-    if report.limit in (None, "deadline") or (base is not None and base.limit):
+    beside_base = base is None and not report.results  # base may not collect in time either: the run is made again when that is known
+    if report.limit in (None, "deadline") or (base is not None and base.limit) or beside_base:
         return report, None
     unfinished = [name for name, r in report.results.items() if not r.passed]
     # What grows from test to test (memory, files, processes) would fit in twice, half and half.
