@@ -15,6 +15,7 @@ from sandbox.results.report import TestReport
 from sandbox.toolchains.python.names import DISTRIBUTIONS, plugin_for_option
 from sandbox.workspace import Tree, to_tar
 
+TRIAL_S = 90.0
 MODULE = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)'?")
 ARGUMENTS = re.compile(r"unrecognized arguments: (.*)")
 
@@ -23,7 +24,7 @@ def trial(engine: DockerEngine, environment: Environment, tree: Tree, root: str,
     """Collect the tests in a real box, without running one."""
     plan = environment.plan
     files = plan.test_files if plan and plan.framework == "unittest" else ()
-    with open_box(engine, environment.image, root, to_tar(tree, git), Limits()) as box:
+    with open_box(engine, environment.image, root, to_tar(tree, git), Limits(collect_s=TRIAL_S)) as box:
         return build_report(box.run(RunRequest(args=("--collect-only", "-q", *files))), root)
 
 
@@ -49,6 +50,8 @@ def worth(report: TestReport) -> int:
 
 def starts(report: TestReport, plan: Plan) -> bool:
     """Whether the trial collected what there is to collect, or there is nothing."""
+    if report.limit == "time" and not report.uncollected:
+        return True  # slow to collect on any interpreter
     if report.results:
         return len(report.uncollected) <= max(1, len(plan.test_files) // 3)
     return not report.uncollected and report.status == 5 and not report.internal
