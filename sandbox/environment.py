@@ -25,7 +25,7 @@ from sandbox.trial import needs, starts, trial, worth
 from sandbox.workspace import Tree
 
 MOST_ASKED = 12
-RECIPE = 9  # raise when the way an environment is made changes
+RECIPE = 10  # raise when the way an environment is made changes
 Say = Callable[[str], None]
 
 

@@ -20,7 +20,7 @@ BUILD_VARIABLES = {
     "UV_HTTP_TIMEOUT": "120", "VIRTUAL_ENV": ENV, "PIP_DISABLE_PIP_VERSION_CHECK": "1",
 }
 GENERATED = (
-    "cd {root} && find . -type f -newer /tmp/started ! -path './.git/*' ! -path '*/__pycache__/*' ! -path './build/*' ! -path './.eggs/*'"
+    "cd {root} && find . -type f ! -path './.git/*' ! -path '*/__pycache__/*' ! -path './build/*' ! -path './.eggs/*'"
     " | sed 's,^./,,' | sort | comm -23 - /tmp/listed > /tmp/generated;"
     " mkdir -p /opt/overlay && tar -c -T /tmp/generated | tar -x -C /opt/overlay && wc -l < /tmp/generated"
 )
@@ -63,9 +63,9 @@ def version_variables(plan: Plan) -> dict[str, str]:
 
 
 def lay_out(build: BuildContainer, tree: Tree, root: str, git: Mapping[str, bytes]) -> None:
-    """The tree in a build container, and a list of it: what is newer is generated."""
+    """The tree in a build container, and a list of it: what is not in the list is generated (times tell nothing: setuptools cuts them to whole seconds)."""
     build.need(["tar", "-x", "--no-same-owner", "-C", root, "-f", "-"], 300, to_tar(tree, git))
-    build.need(["/bin/sh", "-c", f"cd {root} && find . -type f | sed 's,^./,,' | sort > /tmp/listed; touch /tmp/started; sleep 0.02"], 120)
+    build.need(["/bin/sh", "-c", f"cd {root} && find . -type f | sed 's,^./,,' | sort > /tmp/listed"], 120)
 
 
 def keep(build: BuildContainer, tried: Sequence[str], dropped: Sequence[str], key: str, root: str, plan: Plan) -> Environment:

@@ -134,7 +134,7 @@ class Ladder:
 
     def _build_tools(self) -> None:
         """What a later build without a network needs, where the project has extension modules."""
-        found = self.build.step(["/bin/sh", "-c", f"find {self.root} -newer /tmp/started -name '*.so' | grep -q ."], 60)
+        found = self.build.step(["/bin/sh", "-c", f"find {self.root} -name '*.so' | grep -q ."], 60)
         if found.ok and self.plan.build_requires:
             self._try("tools to build the extension modules again", self._pip(*self.plan.build_requires, dated=False, locked=False))
 
