@@ -158,7 +158,7 @@ def test_unreachable(host, port):
 
 
 def test_no_name_is_resolved():
-    assert probes.resolved("pypi.org") is None
+    assert probes.resolved("example.org") is None
     assert probes.resolved("host.docker.internal") is None
     assert probes.resolved("metadata.google.internal") is None
 
