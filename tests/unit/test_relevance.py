@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
+
 import pytest
 
+from bot.changes.change import Change
 from bot.changes.diff import ChangedLines
-from bot.verification.relevance import coverable_lines, doctest_examples, touched_files
+from bot.verification.relevance import coverable_lines, doctest_examples, near_files, nearest_first, touched_files
 from sandbox.workspace import REGULAR, File, Tree
 
 TEXT = '"""Doc."""\nimport os\n\nLIMIT = 3\n\n\ndef f(x):\n    """Say."""\n    if x:\n        return 1\n    return 2\n\n\nclass C:\n    y = 1\n'
@@ -42,3 +45,10 @@ def test_examples_of_a_module_end_with_their_string() -> None:
     assert doctest_examples("m.py", text) == {("f()\n", "1\n"): 1}
     assert doctest_examples("m.py", text.replace("return 1", "return 2")) == doctest_examples("m.py", text)
     assert doctest_examples("m.rst", ">>> f()\n1\n") == {("f()\n", "1\n"): 1}
+
+
+def test_the_nearest_files_are_the_changes_own_and_those_named_like_what_it_edits() -> None:
+    change = Change(repository="r", base="b", head=None, commit_date=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC), version=None, base_tree=BASE,
+                    source={"pkg/reader.py": None}, tests={"tests/test_own.py": None})
+    ordered = nearest_first(("tests/test_far.py", "tests/test_own.py", "tests/test_reader.py"), change)
+    assert near_files(ordered, change) == ("tests/test_own.py", "tests/test_reader.py")
