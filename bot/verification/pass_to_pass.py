@@ -140,7 +140,7 @@ def _p2p_findings(state: _Sorted, evidence: Evidence, patched: TestReport, chang
             found.append(diagnose(result, changed, Severity.WARNING))
     if evidence.base is not None and not evidence.base.complete:
         found.append(warning("base_incomplete", "the suite does not come to its end on base: the tests behind that are not judged"))
-    if patched.cut:
+    if patched.cut or (evidence.base is not None and evidence.base.cut):
         found.append(warning("suite_cut", "the suite is too long for its time limit: the tests nearest to the change were run, "
                              f"{len(patched.results)} of them"))
     return found

@@ -123,3 +123,8 @@ def test_tests_that_start_only_with_the_changes_conftest_need_review() -> None:
     evidence = good(reproducer=reproducer(after="error", with_harness=with_harness, harness_files=("conftest.py",)))
     decision = decide(evidence)
     assert (decision.reason, decision.fail_to_pass.status) == ("needs_review", "failed")
+
+
+def test_a_suite_that_was_cut_on_base_says_so_though_the_patched_side_ran_all_of_it() -> None:
+    decision = decide(good(base=dataclasses.replace(report(t_a="passed", t_b="passed"), cut=True)))
+    assert "suite_cut" in {finding.code for finding in decision.findings}
