@@ -116,7 +116,7 @@ def plan_repository(request: PlanRequest, settings: Settings, store: RunStore, e
     started = time.monotonic()
     repository = GitRepository(request.repository)
     commit = repository.commit(request.revision)
-    tree, _ = boxable(repository.tree(commit)[0])
+    tree, _ = boxable(repository.tree(commit).tree)
     policy, file = read_config(request.config, tree)
     tag = repository.last_tag(commit)
     date = repository.commit_date(commit)

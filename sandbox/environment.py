@@ -94,34 +94,44 @@ def prepare(
         if cached:
             workshop.touch(reference)
             return cached
-        tried: list[str] = []
-        best: tuple[Environment, TestReport] | None = None
-        for version in plan.interpreters[:3]:
-            say(f"environment: Python {version}, installing")
-            try:
-                found = _build(engine, workshop, plan, tree, root, version, key, git, added, started, say)
-            except ImageUnavailable as error:
-                tried.append(f"Python {version}: {error}")
-                last = EnvironmentFailed(str(error))
-                continue
-            except UnknownPackage:
-                raise
-            except EnvironmentFailed as error:
-                tried += [f"Python {version}: {error}", *error.tried[-6:]]
-                last = error
-                continue
-            if best is None or worth(found[1]) > worth(best[1]):
-                best = found
-            if starts(found[1], plan):
-                break
-            tried.append(f"Python {version}: the tests do not start")
-        if best is None:
-            raise EnvironmentFailed(str(last), tuple(tried), last.tail)
-        environment = best[0]
-        engine.api.tag(environment.image, images.ENVIRONMENT, key, force=True)  # the best trial's, whichever was kept last
-        images.drop_untagged(engine)
+        try:
+            environment = _best(engine, workshop, plan, tree, root, key, git, added, started, say)
+            engine.api.tag(environment.image, images.ENVIRONMENT, key, force=True)
+        finally:
+            images.drop_trials(engine)
         workshop.touch(reference)
-        return replace(environment, seconds=time.monotonic() - started, tried=(*tried, *environment.tried))
+        return replace(environment, seconds=time.monotonic() - started)
+
+
+def _best(
+    engine: DockerEngine, workshop: Workshop, plan: Plan, tree: Tree, root: str, key: str, git: Mapping[str, bytes], added: tuple[str, ...],
+    started: float, say: Say,
+) -> Environment:
+    """The environment, of those with the plan's interpreters, that the tests do best in."""
+    tried: list[str] = []
+    best: tuple[Environment, TestReport] | None = None
+    for version in plan.interpreters[:3]:
+        say(f"environment: Python {version}, installing")
+        try:
+            found = _build(engine, workshop, plan, tree, root, version, key, git, added, started, say)
+        except ImageUnavailable as error:
+            tried.append(f"Python {version}: {error}")
+            last = EnvironmentFailed(str(error))
+            continue
+        except UnknownPackage:
+            raise
+        except EnvironmentFailed as error:
+            tried += [f"Python {version}: {error}", *error.tried[-6:]]
+            last = error
+            continue
+        if best is None or worth(found[1]) > worth(best[1]):
+            best = found
+        if starts(found[1], plan):
+            break
+        tried.append(f"Python {version}: the tests do not start")
+    if best is None:
+        raise EnvironmentFailed(str(last), tuple(tried), last.tail)
+    return replace(best[0], tried=(*tried, *best[0].tried))
 
 
 def _build(
@@ -140,7 +150,7 @@ def _build(
         ladder.added(list(added))
         asked: set[str] = set()
         while True:
-            environment = keep(build, ladder.tried, ladder.dropped, key, root, plan)
+            environment = keep(build, ladder.tried, ladder.dropped, key, root, plan, on_trial=True)
             say("environment: trying the tests out")
             report = trial(engine, environment, tree, root, git)
             more = [name for name in needs(report, plan) if name not in asked]

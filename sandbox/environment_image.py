@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from sandbox import images
 from sandbox.build_container import BuildContainer
 from sandbox.docker import DockerEngine
+from sandbox.ownership import OWNER_LABEL, this_process
 from sandbox.plan import Plan
 from sandbox.toolchains.python.install import ENV
 from sandbox.workspace import Tree, to_tar
@@ -68,8 +70,10 @@ def lay_out(build: BuildContainer, tree: Tree, root: str, git: Mapping[str, byte
     build.need(["/bin/sh", "-c", f"cd {root} && find . -type f | sed 's,^./,,' | sort > /tmp/listed"], 120)
 
 
-def keep(build: BuildContainer, tried: Sequence[str], dropped: Sequence[str], key: str, root: str, plan: Plan) -> Environment:
-    """The container as an image of that key. Raises EngineUnavailable."""
+def keep(
+    build: BuildContainer, tried: Sequence[str], dropped: Sequence[str], key: str, root: str, plan: Plan, on_trial: bool = False,
+) -> Environment:
+    """The container as an image of that key, or as one that still has to show itself. Raises EngineUnavailable."""
     count = build.need(["/bin/sh", "-c", GENERATED.format(root=root)], 120)
     generated = build.step(["/bin/sh", "-c", f"grep -vE '{METADATA}' /tmp/generated | grep -q ."], 30).ok
     listing = build.step([f"{ENV}/bin/python", "-c", LISTING], 60)
@@ -77,7 +81,8 @@ def keep(build: BuildContainer, tried: Sequence[str], dropped: Sequence[str], ke
     release = build.step([f"{ENV}/bin/python", "-c", "import sys;print(sys.version.split()[0])"], 30).output.strip()
     tried = [*tried, f"files that the installation generated in the tree: {count.output.strip()}"]
     meta: dict[str, Any] = {"python": release, "tried": tried[-60:], "dropped": list(dropped), "modules": modules, "generated": generated}
-    image = build.commit(images.ENVIRONMENT, key, {images.KIND_LABEL: "environment", META_LABEL: json.dumps(meta)})
+    labels = {images.KIND_LABEL: "environment", META_LABEL: json.dumps(meta), OWNER_LABEL: this_process()}
+    image = build.commit(images.TRIAL, f"{key}-{secrets.token_hex(4)}", labels) if on_trial else build.commit(images.ENVIRONMENT, key, labels)
     return Environment(
         key=key, image=image, reference=f"{images.ENVIRONMENT}:{key}", python=release, cached=False, seconds=0.0, root=root, tried=tuple(tried),
         dropped=tuple(dropped), modules=tuple(modules), generated=generated, plan=plan)

@@ -71,5 +71,6 @@ def run_environment(extra: tuple[tuple[str, str], ...] = ()) -> dict[str, str]:
         "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1",
         "PYTHONUNBUFFERED": "1",
         "VIRTUAL_ENV": "/opt/env", "MPLBACKEND": "Agg",
+        "HYPOTHESIS_STORAGE_DIRECTORY": "/tmp/hypothesis",  # its default is in the tree, which is read-only
         **dict(extra),
     }

@@ -18,6 +18,7 @@ from sandbox.docker import DockerEngine
 from sandbox.errors import EngineUnavailable, ImageUnavailable
 from sandbox.hardening import RUNNER_UID, SUPERVISOR_UID
 from sandbox.interpreters import DEBIAN_PYTHONS, archive, on_host
+from sandbox.ownership import OWNER_LABEL, is_alive, this_process
 
 SUITE = "bookworm"
 COMMON = (
@@ -35,7 +36,7 @@ mkdir -p /home/runner /opt /repo
 printf '[safe]\\n\\tdirectory = *\\n[core]\\n\\thooksPath = /dev/null\\n\\tattributesFile = /dev/null\\n' > /etc/gitconfig
 chmod 755 /root
 """
-BASE, PYTHON, ENVIRONMENT = "dualgate/base", "dualgate/python", "dualgate/environment"
+BASE, PYTHON, ENVIRONMENT, TRIAL = "dualgate/base", "dualgate/python", "dualgate/environment", "dualgate/trial"
 KIND_LABEL = "dualgate.kind"
 
 
@@ -161,22 +162,25 @@ def kept_images(engine: DockerEngine) -> list[KeptImage]:
     return sorted(rows, key=lambda row: -row.created)
 
 
-def drop_untagged(engine: DockerEngine) -> None:
-    """Remove environments that a better trial of the same key replaced."""
-    for image in engine.api.images(filters={"label": f"{KIND_LABEL}=environment", "dangling": True}):
-        try:
-            engine.api.remove_image(image["Id"])
-        except APIError:
-            continue  # in use by a run, or a layer of the one that was kept
+def drop_trials(engine: DockerEngine) -> None:
+    """Forget images on trial that are this process's own, or whose process died; the one that was kept has another name too."""
+    for image in engine.api.images(name=TRIAL):
+        owner = (image.get("Labels") or {}).get(OWNER_LABEL, "")
+        if owner == this_process() or not is_alive(owner):
+            for reference in image.get("RepoTags") or []:
+                if reference.startswith(f"{TRIAL}:"):
+                    _forget(engine, reference)
 
 
 def prune(engine: DockerEngine, keep_bytes: int, last_used: dict[str, float]) -> list[KeptImage]:
     """Remove environments, least recently used first, until those that stay fit into `keep_bytes`; what was removed."""
-    rows = [row for row in kept_images(engine) if row.kind == "environment"]
+    kept = kept_images(engine)
+    rows = [row for row in kept if row.reference.startswith(f"{ENVIRONMENT}:")]
     rows.sort(key=lambda row: last_used.get(row.reference, row.created), reverse=True)
+    below = min((row.size for row in kept if row.kind in ("base", "python")), default=0)  # each is built on one of these: its layers are there once
     removed, total = [], 0
     for row in rows:
-        total += row.size
+        total += max(0, row.size - below)
         if total > keep_bytes:
             try:
                 engine.api.remove_image(row.reference)

@@ -18,7 +18,7 @@ from bot.changes.guard import forbidden_modes, forbidden_names, guard
 from bot.changes.static_look import look
 from bot.changes.touched import affected_by_data
 from bot.errors import BadInput
-from bot.findings import Finding, Severity, blocker, note
+from bot.findings import Finding, Severity, blocker, note, warning
 from sandbox.toolchains.python.metadata import read_metadata
 from sandbox.toolchains.python.paths import (
     folders_of_tests,
@@ -141,9 +141,12 @@ def _read(
     repository: GitRepository, scratch: Scratch, base: str, head: str | None, patch: bytes | None, test_patch: bytes | None,
     findings: list[Finding],
 ) -> Change:
-    raw_base, submodules = repository.tree(base)
-    base_tree, dropped = boxable(raw_base)
-    for path in submodules:
+    listing = repository.tree(base)
+    base_tree, dropped = boxable(listing.tree)
+    if listing.absent:
+        findings.append(warning("objects_missing", f"this clone lacks {len(listing.absent)} files of base, which are left out of the boxes: "
+                                f"{', '.join(listing.absent[:5])}", listing.absent[:20]))
+    for path in listing.submodules:
         findings.append(note("submodule", f"the submodule {path} is not fetched", (path,)))
     for path in dropped:
         findings.append(note("unsafe_entry", f"left out of the boxes: {path}", (path,)))
@@ -162,11 +165,15 @@ def _read(
         after_id, stopped = _applied(scratch, base, base_tree, patch)
         if stopped:
             return Change(**known, given=given, patch_sha256=hashlib.sha256(patch).hexdigest(), findings=(*findings, *stopped))
+    after = scratch.tree(after_id)
+    entries = scratch.entries(base, after_id)
+    lacking = sorted({*listing.absent, *after.absent} & {entry.path for entry in entries})
+    if lacking:
+        raise BadInput(f"this clone lacks files that the change touches (fetch them first): {', '.join(lacking[:5])}")
     diff = scratch.diff(base, after_id)
     if not diff.strip():
         raise BadInput("nothing changed: the diff is empty")
-    after, _ = scratch.tree(after_id)
-    return _split(scratch, known, scratch.entries(base, after_id), after, diff, given, findings)
+    return _split(scratch, known, entries, after.tree, diff, given, findings)
 
 
 def version_of(tag: str | None) -> str | None:
@@ -210,7 +217,7 @@ def _given(scratch: Scratch, base: str, base_tree: Tree, test_patch: bytes | Non
     tree_id, stopped = _applied(scratch, base, base_tree, test_patch)
     if stopped:
         raise BadInput(f"the test patch: {stopped[0].detail}")
-    after, _ = scratch.tree(tree_id)
+    after = scratch.tree(tree_id).tree
     entries = scratch.entries(base, tree_id)
     wrong = [f for f in guard(entries, base_tree, after, [e.path for e in entries], 0) if f.code == "forbidden_path"]
     if wrong:

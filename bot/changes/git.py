@@ -40,6 +40,15 @@ class Entry:
     new_id: str
 
 
+@dataclass(frozen=True)
+class Listing:
+    """A tree that was read. `submodules`, `absent`: paths of what is not in the object database (a partial clone lacks blobs)."""
+
+    tree: Tree
+    submodules: tuple[str, ...]
+    absent: tuple[str, ...]
+
+
 class GitFailed(Exception):
     """A Git command ended badly; the message is its last line."""
 
@@ -85,6 +94,11 @@ class GitRepository:
         """How many commits are in `new` and not in `old`."""
         return int(self._start("rev-list", "--count", f"{old}..{new}"))
 
+    def messages(self, old: str, new: str, limit: int = 100) -> list[str]:
+        """The messages of the commits that are in `new` and not in `old`, newest first."""
+        text = self._start("log", f"--max-count={limit}", "--format=%B%x00", f"{old}..{new}").decode("utf-8", "replace")
+        return [message.strip() for message in text.split("\0") if message.strip()]
+
     def commit_date(self, commit: str) -> datetime.datetime:
         """When a commit was made (committer's date, UTC)."""
         return datetime.datetime.fromtimestamp(int(self._start("log", "-1", "--format=%ct", commit)), datetime.UTC)
@@ -107,8 +121,8 @@ class GitRepository:
             return "/".join(parts[-2:])
         return self.path.name.removesuffix(".git") or "repository"
 
-    def tree(self, treeish: str) -> tuple[Tree, tuple[str, ...]]:
-        """(tree, paths of submodules): the raw blobs, no attribute applied."""
+    def tree(self, treeish: str) -> Listing:
+        """The raw blobs, no attribute applied."""
         return _read_tree(self._start, treeish)
 
     @contextmanager
@@ -159,7 +173,7 @@ class Scratch:
         except GitFailed:
             return None
 
-    def tree(self, treeish: str) -> tuple[Tree, tuple[str, ...]]:
+    def tree(self, treeish: str) -> Listing:
         """Like GitRepository.tree, for trees made here."""
         return _read_tree(self._run, treeish)
 
@@ -178,7 +192,7 @@ class Scratch:
         index = str(self._folder / "index-one")
         self._run("read-tree", treeish, GIT_INDEX_FILE=index)
         pack = self._folder / "pack"
-        name = self._run("pack-objects", "-q", "--revs", str(pack), stdin=commit.encode() + b"\n").decode().strip()
+        name = self._run("pack-objects", "-q", "--revs", "--missing=allow-any", str(pack), stdin=commit.encode() + b"\n").decode().strip()
         files = {
             ".git/HEAD": b"ref: refs/heads/main\n", ".git/refs/heads/main": commit.encode() + b"\n",
             ".git/config": b"[core]\n\trepositoryformatversion = 0\n\tbare = false\n", ".git/index": Path(index).read_bytes(),
@@ -199,7 +213,7 @@ def _entries(raw: bytes) -> tuple[Entry, ...]:
     return tuple(rows)
 
 
-def _read_tree(run: Callable[..., bytes], treeish: str) -> tuple[Tree, tuple[str, ...]]:
+def _read_tree(run: Callable[..., bytes], treeish: str) -> Listing:
     listing = run("ls-tree", "-r", "-z", "--full-tree", treeish).decode("utf-8", "surrogateescape")
     rows: list[tuple[str, str, str]] = []
     submodules: list[str] = []
@@ -215,7 +229,8 @@ def _read_tree(run: Callable[..., bytes], treeish: str) -> tuple[Tree, tuple[str
     wanted = list(dict.fromkeys(oid for _, _, oid in rows))
     output = run("cat-file", "--batch", stdin="\n".join(wanted).encode() + b"\n" if wanted else b"")
     blobs = _blobs(output)
-    return Tree((path, File(mode, blobs[oid])) for path, mode, oid in rows if oid in blobs), tuple(submodules)
+    tree = Tree((path, File(mode, blobs[oid])) for path, mode, oid in rows if oid in blobs)
+    return Listing(tree, tuple(submodules), tuple(path for path, _, oid in rows if oid not in blobs))
 
 
 def _blobs(output: bytes) -> dict[str, bytes]:
@@ -223,8 +238,11 @@ def _blobs(output: bytes) -> dict[str, bytes]:
     while place < len(output):
         end = output.index(b"\n", place)
         words = output[place:end].decode().split(" ")
+        if words[1:] == ["missing"]:
+            place = end + 1
+            continue
         if len(words) != 3 or words[1] != "blob":
-            raise BadInput(f"an object of the tree is missing: {' '.join(words)}")
+            raise BadInput(f"an object of the tree can't be read: {' '.join(words)}")
         size = int(words[2])
         blobs[words[0]] = output[end + 1:end + 1 + size]
         place = end + 1 + size + 1

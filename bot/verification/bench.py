@@ -25,7 +25,7 @@ from sandbox.results.pytest_events import build_report
 from sandbox.results.report import TestReport
 from sandbox.workspace import Tree, to_tar
 
-CACHE_FORMAT = 5
+CACHE_FORMAT = 6
 READ_ONLY = re.compile(r"Permission denied|PermissionError|Read-only file system|readonly database|unable to open database file")
 
 

@@ -48,6 +48,7 @@ def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int) -> Evi
                 _patched_suite, bench, patched_tree, base, order)
             reproducer_run = lanes.submit(_reproducer, bench, base, given_files, repeat)
         patched, limit = patched_run.result()
+        _say_counts(bench, "patched", patched)
         touched = touched_files(change.base_tree, change.tests, change.patterns)
         base_again, patched_again = _again(bench, base_tree, patched_tree, base, patched)
         near = _near_the_change(bench, patched_tree, base_again, patched_again)
@@ -131,8 +132,12 @@ def _base_suite(bench: Bench, tree: Tree, order: tuple[str, ...]) -> tuple[TestR
         report = second if writable else report
     if report.complete and report.results:
         bench.keep_suite(tree, order, report)
-    bench.say(f"base suite: {len(report.passing())} pass, {sum(r.failed for r in report.results.values())} fail, {report.seconds:.1f} s")
+    _say_counts(bench, "base", report)
     return report, writable
+
+
+def _say_counts(bench: Bench, side: str, report: TestReport) -> None:
+    bench.say(f"{side} suite: {len(report.passing())} pass, {sum(r.failed for r in report.results.values())} fail, {report.seconds:.1f} s")
 
 
 def _patched_suite(bench: Bench, tree: Tree, base: TestReport | None, order: tuple[str, ...]) -> tuple[TestReport, str | None]:
@@ -209,9 +214,12 @@ def _own_copies(bench: Bench, base: TestReport, patched: TestReport, touched: Ma
 
 
 def _reproducer(bench: Bench, base: TestReport, given_files: tuple[GivenFile, ...], repeat: int) -> Reproducer | None:
+    bench.say("reproducer")
     own = run_change_tests(bench, base, repeat)
     given = run_given(bench, base, given_files, repeat) if given_files else None
-    return both(given, own) if given and own else given or own
+    found = both(given, own) if given and own else given or own
+    bench.say(f"reproducer: done, {len(found.candidates) if found else 0} tests")
+    return found
 
 
 def both(given: Reproducer, own: Reproducer) -> Reproducer:
