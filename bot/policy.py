@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -56,10 +56,39 @@ class PlanPolicy(_Model):
     test: str | None = None
 
 
+class BudgetPolicy(_Model):
+    """Dollars for models: a run, an issue, a month."""
+
+    run: Annotated[float, Field(ge=0)] | None = None
+    issue: Annotated[float, Field(ge=0)] | None = None
+    month: Annotated[float, Field(ge=0)] | None = None
+
+
+class AgentsPolicy(_Model):
+    """Numeric ids of accounts whose pull requests are verified by themselves, beside those known (`add`), or not (`remove`)."""
+
+    add: tuple[int, ...] = ()
+    remove: tuple[int, ...] = ()
+
+
 class Policy(_Model):
-    """The whole file. Keys of the App are read by the App."""
+    """The whole file, with its defaults.
+
+    `pull_requests`: whose are verified by themselves; `drafts`: those too; `required`: one out of scope gets a neutral check, so that a required
+    check blocks nobody; `comment`: when the verdict comment is written; `inconclusive`: the check's conclusion when no verdict can be given.
+    """
 
     enabled: bool = True
+    pull_requests: Literal["agents", "all", "labelled"] = "agents"
+    drafts: bool = False
+    trigger_label: Annotated[str, Field(min_length=1, max_length=50)] = "dualgate"
+    required: bool = False
+    agent: str | None = None
+    agents: AgentsPolicy = AgentsPolicy()
+    budget: BudgetPolicy = BudgetPolicy()
+    comment: Literal["always", "failures", "never"] = "always"
+    inconclusive: Literal["action_required", "neutral", "failure"] = "action_required"
+    runtime: str | None = None
     limits: LimitsPolicy = LimitsPolicy()
     paths: PathsPolicy = PathsPolicy()
     plans: Annotated[tuple[PlanPolicy, ...], Field(max_length=1)] = ()

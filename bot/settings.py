@@ -20,7 +20,13 @@ class Settings(BaseSettings):
     data_dir: Path = Field(default_factory=lambda: user_data_path("dualgate"), description="runs, logs, caches")
     ca_bundle: Path | None = Field(default=None, description="PEM file of a company's CA, given to installations")
     max_boxes: int = Field(default_factory=lambda: max(1, min(os.cpu_count() or 1, 4)), ge=1, description="boxes at one time")
+    workers: int = Field(default=0, ge=0, description="verifications at one time; 0: half as many as boxes")
     images_gb: float = Field(default=40.0, gt=0, description="disk for environment images, GB")
+
+    @property
+    def verifications(self) -> int:
+        """How many run beside each other on this machine."""
+        return self.workers or max(1, self.max_boxes // 2)
 
     def trusted_ca(self) -> Path | None:
         """The bundle that installations get: the one set, else the one this process itself was told to use, else the host's."""

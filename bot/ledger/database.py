@@ -1,0 +1,84 @@
+"""The database of facts: SQLite beside the data, or PostgreSQL; both migrated by Alembic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Engine, create_engine, event, text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from bot.errors import BotError
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+MIGRATION_LOCK = 0x6475616C67617465  # "dualgate", PostgreSQL's advisory lock
+
+
+class DatabaseUnavailable(BotError):
+    """The database does not answer or can't be migrated; the message has no password."""
+
+
+class Database:
+    """A pool of connections; safe from several threads."""
+
+    def __init__(self, url: str) -> None:
+        if url.startswith("sqlite"):
+            self.engine = create_engine(url, connect_args={"timeout": 30})
+            event.listen(self.engine, "connect", _prepare_sqlite)
+            event.listen(self.engine, "begin", _begin_immediate)
+        else:
+            self.engine = create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=10)
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """One transaction: committed at the end, rolled back on an error."""
+        with Session(self.engine, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    def answers(self) -> bool:
+        """Whether it can be asked."""
+        try:
+            with self.engine.connect() as connection:
+                connection.execute(text("SELECT 1"))
+        except SQLAlchemyError:
+            return False
+        return True
+
+    def migrate(self) -> None:
+        """Bring the tables to this version; several processes may do so at once. Raises DatabaseUnavailable."""
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        try:
+            with self.engine.connect() as connection, connection.begin():
+                _lock_migrations(connection, self.engine)
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
+        except SQLAlchemyError as error:
+            reason = str(getattr(error, "orig", error)).splitlines()[0][:200]
+            raise DatabaseUnavailable(f"the database can't be used: {type(error).__name__}: {reason}") from error
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def _prepare_sqlite(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # transactions are begun below, not by the driver
+    cursor = connection.cursor()
+    for line in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "busy_timeout=30000"):
+        cursor.execute(f"PRAGMA {line}")
+    cursor.close()
+
+
+def _begin_immediate(connection: Any) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")  # a transaction that turns from reading to writing can't be refused midway
+
+
+def _lock_migrations(connection: Any, engine: Engine) -> None:
+    if engine.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
