@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import traceback
@@ -19,7 +20,7 @@ from rich.table import Table
 
 from bot.changes.change import Request
 from bot.doctor import examine
-from bot.errors import BadInput
+from bot.errors import BadInput, BotError
 from bot.ledger.run_store import RunStore
 from bot.planning import PlanRequest, plan_repository
 from bot.reporting.junit import write_junit
@@ -245,6 +246,32 @@ def doctor_command() -> None:
                 click.echo(f"      mend it with: {check.mend}")
         status = 0 if all(check.ok for check in checks) else MACHINERY
     sys.exit(status)
+
+
+@contextmanager
+def one_line_faults() -> Iterator[None]:
+    """Faults of the App's processes as one line and an exit status."""
+    try:
+        yield
+    except BadInput as error:
+        _fail(2, str(error))
+    except (BotError, OSError) as error:
+        _fail(MACHINERY, str(error))
+
+
+@main.command("serve")
+def serve_command() -> None:
+    """The App's door: takes GitHub's webhooks and shows the runs. Settings come from the environment (docs/app.md)."""
+    os.execve(sys.executable, [sys.executable, "-P", "-m", "webhooks"], dict(os.environ))  # a room above this one: begun, not imported
+
+
+@main.command("worker")
+def worker_command() -> None:
+    """The App's worker: makes the runs. Any number of machines, each beside its own Docker."""
+    from bot.worker import worker_command as become_worker
+
+    with one_line_faults():
+        become_worker(os.environ)
 
 
 @main.command("demo")

@@ -1,0 +1,5 @@
+"""`python -m bot`: the command `dualgate`."""
+
+from bot.cli import main
+
+main()

@@ -1,0 +1,67 @@
+"""The queue: what is to be done next. It may be lost at any moment; the ledger knows what it held."""
+
+from __future__ import annotations
+
+from redis import Redis
+from redis.exceptions import RedisError
+from rq import Queue
+from rq.exceptions import DuplicateJobError
+
+INTAKE, VERIFY = "intake", "verify"
+INTAKE_TIMEOUT_S = 180
+
+
+class WorkQueue:
+    """Two queues on one connection: deliveries to read, which is quick, and runs to make."""
+
+    def __init__(self, connection: Redis) -> None:
+        self.connection = connection
+        self._intake = Queue(INTAKE, connection=connection)
+        self._verify = Queue(VERIFY, connection=connection)
+
+    def send_delivery(self, guid: str) -> bool:
+        """Have a delivery read; False when the queue does not answer: the sweep finds it in the ledger."""
+        try:
+            self._intake.enqueue("bot.jobs.receive", guid, job_timeout=INTAKE_TIMEOUT_S, result_ttl=0, failure_ttl=3600)
+        except RedisError:
+            return False
+        return True
+
+    def send_run(self, run_id: str) -> bool:
+        """Have a run made; one that waits already is not queued twice. False when the queue does not answer."""
+        try:
+            if run_id in self._verify.get_job_ids():
+                return True
+            self._verify.enqueue("bot.jobs.make_run", run_id, job_timeout=-1, result_ttl=0, failure_ttl=3600)
+        except (RedisError, DuplicateJobError):
+            return False
+        return True
+
+    def send_end(self, run_id: str) -> bool:
+        """Have GitHub told how a run ended; False when the queue does not answer."""
+        try:
+            self._intake.enqueue("bot.jobs.tell_end", run_id, job_timeout=INTAKE_TIMEOUT_S, result_ttl=0, failure_ttl=3600)
+        except RedisError:
+            return False
+        return True
+
+    def intake_is_empty(self) -> bool:
+        """Whether no delivery waits in the queue and none is being read."""
+        try:
+            return len(self._intake) == 0 and self._intake.started_job_registry.get_job_count(cleanup=False) == 0
+        except RedisError:
+            return False
+
+    def answers(self) -> bool:
+        """Whether the store answers."""
+        try:
+            return bool(self.connection.ping())
+        except RedisError:
+            return False
+
+    def length(self) -> int | None:
+        """How many jobs wait, or None when the store does not answer."""
+        try:
+            return len(self._intake) + len(self._verify)
+        except RedisError:
+            return None
