@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 VERBS = ("verify", "retry", "cancel", "explain")
-_LINE = re.compile(r"/dualgate(?:[ \t]+(\S+))?(?:[ \t]+(\S+))?[ \t]*(.*)", re.IGNORECASE)
+_LINE = re.compile(r"/dualgate(?:[ \t]+(\S+)(?:[ \t]+(\S+)(?:[ \t]+(.*))?)?)?", re.IGNORECASE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _SHA = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
 _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -44,7 +44,7 @@ def read_command(body: str) -> Command | None:
             continue
         found = _LINE.fullmatch(line.strip())
         if found and len(line) - len(line.lstrip(" ")) <= 3:
-            return _command(found[1] or "", found[2] or "", found[3])
+            return _command(found[1] or "", found[2] or "", found[3] or "")
     return None
 
 

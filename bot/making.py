@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import structlog
+from docker.errors import DockerException
 
 from bot import agent_accounts
 from bot.changes.change import Request
@@ -31,7 +32,9 @@ from bot.progress import Progress
 from bot.reporting.check_run import conclusion
 from bot.services import Services
 from bot.verification.verify import Order, verify
+from sandbox import images
 from sandbox.docker import DockerEngine
+from sandbox.environment import Workshop
 from sandbox.errors import SandboxError
 from sandbox.ownership import temporary_folder, this_process
 
@@ -105,6 +108,19 @@ def make(services: Services, run_id: str) -> None:
                 services.runs.update(run.id, why=str(error)[:1000])
         finally:
             engine.close_quietly()
+        _tidy(services, engine)
+
+
+def _tidy(services: Services, engine: DockerEngine) -> None:
+    """Keep the environments within their disk."""
+    settings = services.settings
+    try:
+        removed = images.prune(engine, int(settings.images_gb * 1e9), Workshop(settings.data_dir).last_used())
+    except (SandboxError, DockerException, OSError) as error:
+        log.warning("prune_failed", error=str(error))
+        return
+    if removed:
+        log.info("environments_removed", count=len(removed))
 
 
 @contextmanager
