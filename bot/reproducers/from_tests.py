@@ -47,14 +47,23 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
     request, limits = bench.files_request(kept, (*candidates, *broken)), repeat_limits(bench, candidates, first)
     times = repeat - 1 if first.limit is None else min(1, repeat - 1)  # what runs into a limit twice is not waited for again
     on_base, on_patched = repeat_both(bench, before_tree, after, request, times, limits)
+    beside_others = _fail_alone(candidates, first, on_patched)
+    if beside_others:  # a test that needs what the others of its file leave behind is judged as the suite runs it: beside them
+        on_base, on_patched = repeat_both(bench, before_tree, after, bench.files_request(files), times, beside)
     reproducer = Reproducer(
-        origin=origin, times=repeat, candidates=candidates, required=required, base=(first_base, *on_base), patched=(first, *on_patched),
+        origin=origin, beside_others=beside_others, times=repeat, candidates=candidates, required=required, base=(first_base, *on_base), patched=(first, *on_patched),
         given=frozenset(name for name in candidates if change.given and name.split("::")[0] in _reach(change.given, touched)),
         added_names=names_added(change.lines, change.source), asserting=frozenset(n for n in candidates if asserts_something(after, n)),
         test_files=frozenset(set(changes) | set(bench.plan.test_files)),
         broken=tuple(n for n in broken if not any((r := report.results.get(n)) is not None and r.passed for report in on_patched)))
     reproducer = _with_harness(bench, reproducer, kept)
     return measure(bench, reproducer, after, kept)
+
+
+def _fail_alone(candidates: tuple[str, ...], first: TestReport, alone: tuple[TestReport, ...]) -> tuple[str, ...]:
+    """Tests that pass with the change beside the others of its test files, and never alone."""
+    return tuple(name for name in candidates if (r := first.results.get(name)) is not None and r.passed and alone
+                 and not any((r := report.results.get(name)) is not None and r.passed for report in alone))
 
 
 def _broken(bench: Bench, base: TestReport, first: TestReport, files: Sequence[str], required: frozenset[str]) -> tuple[str, ...]:
@@ -140,7 +149,8 @@ def measure(bench: Bench, reproducer: Reproducer, tree: Tree, args: Sequence[str
               and not any((r := report.results.get(name)) is not None and r.passed for report in reproducer.base)]
     if not total or not passed:
         return replace(reproducer, coverable=total)
-    report = bench.run("patched", "reproducer-traced", tree, bench.files_request(args, passed, lines))
+    alone = None if reproducer.beside_others else passed
+    report = bench.run("patched", "reproducer-traced", tree, bench.files_request(args, alone, lines))
     ran = sum(len(numbers) for numbers in report.executed.values()) if report.executed is not None else None
     if ran == 0 and any(CHILDREN.search(tree.text(path) or "") for path in {name.split("::")[0] for name in passed}):
         ran = None

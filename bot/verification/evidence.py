@@ -27,7 +27,7 @@ class Reproducer:
     `candidates`: ids that may be fail-to-pass. `required`: those that must pass on the patched side. `given`: those a caller handed in.
     `added_names`: identifiers that the source patch adds. `asserting`: ids whose source goes on to check something.
     `covered`: changed executable lines that ran, of `coverable` (None: not measured). `broken`: tests that the change leaves as they
-    are, that pass with base's helpers and data, and fail with the change's.
+    are, that pass with base's helpers and data, and fail with the change's. `beside_others`: ids that pass only after others of their files.
     """
 
     origin: Origin
@@ -46,6 +46,7 @@ class Reproducer:
     with_harness: TestReport | None = None
     harness_files: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
+    beside_others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,39 @@ def test_a_failing_test_that_base_already_had_is_a_reproducer(tmp_path: Path) ->
     assert (answer.reason, answer.verdict["gates"]["fail_to_pass"]["passed"]) == ("verified", ["test_stats.py::test_mean"])
 
 
+def without_object(repo: Path, path: str) -> None:
+    """A clone that lacks a file's content, as a partial one does."""
+    name = git(repo, "rev-parse", f"HEAD:{path}").strip()
+    (repo / ".git" / "objects" / name[:2] / name[2:]).unlink()
+
+
+def test_a_clone_that_lacks_a_file_is_judged_by_the_others(tmp_path: Path) -> None:
+    make(tmp_path / "r", {**dict.fromkeys(["big.bin"], "x" * 100), "stats.py": DEFECT, "test_stats.py": TESTS})
+    commit(tmp_path / "r", {"stats.py": FIX, "test_stats.py": NEW_TEST})
+    without_object(tmp_path / "r", "big.bin")
+    answer = verify(tmp_path / "r", "--base", "HEAD~1", "--head", "HEAD", "--repeat", "2")
+    assert answer.reason == "verified"
+    assert [finding["paths"] for finding in answer.verdict["findings"] if finding["code"] == "objects_missing"] == [["big.bin"]]
+
+
+def test_a_clone_that_lacks_what_the_change_touches_is_bad_input(tmp_path: Path) -> None:
+    make(tmp_path / "r", {"stats.py": DEFECT, "test_stats.py": TESTS})
+    commit(tmp_path / "r", {"stats.py": FIX, "test_stats.py": NEW_TEST})
+    without_object(tmp_path / "r", "stats.py")
+    answer = verify(tmp_path / "r", "--base", "HEAD~1", "--head", "HEAD")
+    assert answer.status == 2
+    assert "stats.py" in answer.errors
+
+
+def test_a_new_test_that_needs_its_neighbours_is_judged_beside_them(tmp_path: Path) -> None:
+    leaning = "from stats import mean, span\n\nSEEN = []\n\n\ndef test_span():\n    SEEN.append(1)\n    assert span([2, 9]) == 7\n"
+    make(tmp_path / "r", {"stats.py": DEFECT, "test_stats.py": leaning})
+    commit(tmp_path / "r", {"stats.py": FIX, "test_stats.py": leaning + "\n\ndef test_mean():\n    assert SEEN\n    assert mean([1, 2, 3]) == 2\n"})
+    answer = verify(tmp_path / "r", "--base", "HEAD~1", "--head", "HEAD", "--repeat", "3")
+    assert (answer.reason, answer.verdict["gates"]["fail_to_pass"]["passed"]) == ("verified", ["test_stats.py::test_mean"])
+    assert "order_dependent" in answer.codes()
+
+
 def test_json_on_standard_output_sends_the_report_to_standard_error(repo: Path) -> None:
     done = run("verify", repo, "--base", "base", "--head", "prose", "--json", "-")
     assert json.loads(done.stdout)["reason"] == "no_reproducer"
