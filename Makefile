@@ -10,6 +10,7 @@ demo: $(VENV)/.ready
 
 test: check
 	@tools/engine
+	@tools/services
 	@$(PY) -m pytest tests
 
 check: lint types contracts $(VENV)/.ready

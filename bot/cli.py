@@ -275,12 +275,11 @@ def worker_command() -> None:
 
 
 @main.command("demo")
-def demo_command() -> None:
-    """Verify a good and a bad change of a sample repository."""
-    from bot.demo.acts import play
+@click.option("--stay/--no-stay", default=None, help="Keep everything up for a look until Ctrl-C (default: on a terminal).")
+def demo_command(stay: bool | None) -> None:
+    """The whole walk with a stand-in for GitHub: an agent's good and bad pull request, their checks and comments."""
+    from bot.demo.acts import on_a_terminal, play
 
-    settings = Settings()
-    with guarded() as engine, progress(False) as say:
-        status = play(settings, RunStore(settings.data_dir), engine, click.echo, say)
+    with guarded(), progress(False) as say, one_line_faults():
+        status = play(Console(), say, on_a_terminal() if stay is None else stay)
     sys.exit(status)
-

@@ -65,7 +65,7 @@ def test_postgres_has_two_names(tmp_path: Path) -> None:
 
 
 def test_no_secret_is_left_in_an_environment() -> None:
-    environment = {name: "x" for name in SECRETS} | {"PATH": "/bin"}
+    environment = dict.fromkeys(SECRETS, "x") | {"PATH": "/bin"}
     assert without_secrets(environment) == {"PATH": "/bin"}
     assert set(without_secrets(environment, keep=("GITHUB_WEBHOOK_SECRET",))) == {"PATH", "GITHUB_WEBHOOK_SECRET"}
 

@@ -1,0 +1,1 @@
+"""Pages of the stand-in: what a person sees of repositories, conversations, changes and checks."""

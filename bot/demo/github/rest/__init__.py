@@ -1,0 +1,1 @@
+"""The REST API: one module of routes a subject, behind one door."""
