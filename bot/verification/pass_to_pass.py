@@ -100,7 +100,7 @@ def _nothing_passes(evidence: Evidence, base: TestReport, failing: tuple[str, ..
 def _p2p_findings(state: _Sorted, evidence: Evidence, patched: TestReport, changed: Collection[str]) -> list[Finding]:
     found: list[Finding] = []
     for code, names, words in (
-        ("regression", state.regressions, "passed before and not now"),
+        ("regression", state.regressions, "passed before, but not now"),
         ("regression", state.skipped, "passed before, skipped or expected to fail now"),
         ("timeout", state.timeouts, "passed before, no end in time now"),
         ("tests_removed", state.removed, "passed before, gone now from a file that was collected"),

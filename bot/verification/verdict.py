@@ -137,9 +137,10 @@ def _word(result: TestResult | None) -> str | None:
 def _row(name: str, before: TestResult | None, after: TestResult | None, ran: bool, source: str, flaky: bool) -> dict[str, Any]:
     shown = next((r for r in (after, before) if r is not None), None)
     bad = next((r for r in (after, before) if r is not None and r.failed), None)
+    told = bad or shown
     return {
         "id": name, "base": _word(before), "patched": _word(after), "category": "FLAKY" if flaky else _category(before, after, ran), "plan": 0, "from": source,
-        "file": shown.file if shown else None, "line": shown.line if shown else None, "message": first_lines(bad)[:1000] if bad else None,
+        "file": shown.file if shown else None, "line": told.failing_line if told else None, "message": first_lines(bad)[:1000] if bad else None,
         "seconds": shown.seconds if shown else None,
     }
 

@@ -46,6 +46,12 @@ class TestResult:
     def failed(self) -> bool:
         return self.outcome in (Outcome.FAILED, Outcome.ERROR)
 
+    @property
+    def failing_line(self) -> int | None:
+        """Where it failed in its own file; for one that did not, where it begins."""
+        inside = [line for file, line, _ in self.frames if file == self.file]
+        return inside[-1] if self.failed and inside else self.line
+
 
 @dataclass(frozen=True)
 class TestReport:

@@ -32,7 +32,7 @@ def test_an_agent_breaks_a_test_and_the_check_names_it_on_its_line(town: Build) 
     assert check.conclusion == "failure"
     assert "1 test" in (check.output["title"] or "")
     assert "test_invoice.py::test_shares_add_up" in (check.output["summary"] or "")
-    assert [(one["path"], one["start_line"]) for one in check.annotations] == [("test_invoice.py", 12)]
+    assert [(one["path"], one["start_line"]) for one in check.annotations] == [("test_invoice.py", 13)]
     assert "test_shares_add_up" in here.comment(pull).body
 
 
