@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from bot.demo.github.hub import Hub
 from bot.demo.github.records import App
 from bot.demo.github.server import Running
+from bot.embedded_store import dies_with_parent
 from bot.errors import BotError
 
 APP_ID = 4242
@@ -63,7 +64,7 @@ class Stage:
         log = self.data_dir / f"{name}.log"
         with log.open("ab") as file:
             popen = subprocess.Popen([sys.executable, "-m", "bot", name], env={**self.environment, **more}, stdin=subprocess.DEVNULL, stdout=file,
-                                     stderr=file, start_new_session=True)
+                                     stderr=file, start_new_session=True, preexec_fn=dies_with_parent)
         process = self.processes[name] = Process(name, log, popen)
         if name == "serve":
             self._wait_until_open(process)

@@ -48,9 +48,9 @@ class Api:
         """Make something. `made` looks whether an earlier try, whose answer was lost, did; then that is the answer."""
         return self._send("POST", path, body=body, made=made)
 
-    def patch(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Change something; doing it twice is doing it once."""
-        return self._send("PATCH", path, body=body)
+    def patch(self, path: str, body: Mapping[str, Any], made: Callable[[], Any | None]) -> Any:
+        """Change something. `made` looks whether an earlier try, whose answer was lost, did; then that is the answer."""
+        return self._send("PATCH", path, body=body, made=made)
 
     def _send(
         self, verb: str, path: str, parameters: Mapping[str, Any] | None = None, body: Mapping[str, Any] | None = None,

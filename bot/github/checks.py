@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from bot.github.api import Api
-from bot.reporting.check_run import CheckOutput, batches
+from bot.reporting.annotations import Annotation, batches
+from bot.reporting.check_run import CheckOutput
 from bot.reporting.redact import redact
 
 NAME = "dualgate"
@@ -38,7 +40,7 @@ class Checks:
     def make(self, head_sha: str, external_id: str, details_url: str, output: CheckOutput, conclusion: str | None = None) -> int:
         """A new check run, queued, or completed at once with a conclusion; its id. An earlier try's is found, not doubled."""
         body: dict[str, Any] = {"name": NAME, "head_sha": head_sha, "external_id": external_id, "details_url": details_url, "status": "queued",
-                                "output": _output(output, 0)}
+                                "output": _output(output, output.annotations[:ANNOTATIONS_A_REQUEST])}
         if conclusion:
             body |= {"status": "completed", "conclusion": conclusion, "completed_at": _now()}
         answer = self._api.post("/check-runs", body, lambda: self._found(head_sha, external_id))
@@ -46,31 +48,46 @@ class Checks:
 
     def show_progress(self, check_run_id: int, started_at: float, output: CheckOutput) -> None:
         """It is being worked on."""
-        self._api.patch(f"/check-runs/{check_run_id}", {"status": "in_progress", "started_at": _time(started_at), "output": _output(output, 0)})
+        shown = _output(output, ())
+        body = {"status": "in_progress", "started_at": _time(started_at), "output": shown}
+        self._api.patch(f"/check-runs/{check_run_id}", body, lambda: self._shows(check_run_id, "in_progress", None, shown, 0))
 
     def complete(self, check_run_id: int, conclusion: str, output: CheckOutput, actions: tuple[Action, ...] = ()) -> None:
-        """It has ended; annotations beyond the first fifty are added by further requests, before the conclusion is set."""
-        parts = max(1, len(batches(output.annotations, ANNOTATIONS_A_REQUEST)))
-        for part in range(parts):
-            body: dict[str, Any] = {"output": _output(output, part)}
-            if part == parts - 1:
+        """It has ended; annotations beyond the first fifty are added by further requests, before the conclusion is set.
+
+        GitHub appends annotations: what an earlier try has told is not told again.
+        """
+        told = int(self._api.get(f"/check-runs/{check_run_id}")["output"]["annotations_count"])
+        groups = batches(output.annotations[told:], ANNOTATIONS_A_REQUEST) or [()]
+        for place, group in enumerate(groups):
+            last = place == len(groups) - 1
+            told += len(group)
+            body: dict[str, Any] = {"output": _output(output, group)}
+            if last:
                 body |= {"status": "completed", "conclusion": conclusion, "completed_at": _now(), "actions": [vars(action) for action in actions]}
-            self._api.patch(f"/check-runs/{check_run_id}", body)
+            self._api.patch(f"/check-runs/{check_run_id}", body, partial(
+                self._shows, check_run_id, "completed" if last else None, conclusion if last else None, body["output"], told))
+
+    def _shows(self, check_run_id: int, status: str | None, conclusion: str | None, output: Mapping[str, Any], annotations: int) -> Mapping[str, Any] | None:
+        """The check run if GitHub shows all this of it already."""
+        there: dict[str, Any] = self._api.get(f"/check-runs/{check_run_id}")
+        same = all(there["output"].get(name) == output[name] for name in ("title", "summary"))
+        right = (status is None or there["status"] == status) and (conclusion is None or there["conclusion"] == conclusion)
+        return there if same and right and there["output"]["annotations_count"] >= annotations else None
 
     def _found(self, head_sha: str, external_id: str) -> Mapping[str, Any] | None:
         found = self.find(head_sha, external_id)
         return None if found is None else {"id": found}
 
 
-def _output(output: CheckOutput, part: int) -> dict[str, Any]:
+def _output(output: CheckOutput, annotations: Sequence[Annotation]) -> dict[str, Any]:
     body: dict[str, Any] = {"title": redact(output.title), "summary": redact(output.summary)}
     if output.text:
         body["text"] = redact(output.text)
-    groups = batches(output.annotations, ANNOTATIONS_A_REQUEST)
-    if part < len(groups):
+    if annotations:
         body["annotations"] = [
             {"path": one.path, "start_line": one.start_line, "end_line": one.end_line, "annotation_level": one.level, "message": redact(one.message),
-             "title": redact(one.title)} for one in groups[part]]
+             "title": redact(one.title)} for one in annotations]
     return body
 
 

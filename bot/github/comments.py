@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
 from bot.github.api import Api
@@ -22,7 +23,7 @@ class Comments:
         there = [known] if known is not None else self._ours(number, is_ours)
         for comment_id in there[:1]:
             try:
-                self._api.patch(f"/issues/comments/{comment_id}", {"body": text})
+                self._api.patch(f"/issues/comments/{comment_id}", {"body": text}, partial(self._says, comment_id, text))
                 return comment_id
             except (NotThere, Refused):
                 there = self._ours(number, is_ours)  # somebody deleted it, or locked the thread: then writing says so
@@ -31,6 +32,10 @@ class Comments:
     def reply(self, number: int, body: str, is_ours: Callable[[str], bool]) -> int:
         """Write a short reply, once even where GitHub's answer is lost."""
         return self._write(number, redact(body), is_ours, self._ours(number, is_ours))
+
+    def _says(self, comment_id: int, body: str) -> Any | None:
+        there = self._api.get(f"/issues/comments/{comment_id}")
+        return there if (there.get("body") or "").replace("\r\n", "\n") == body else None
 
     def _write(self, number: int, body: str, is_ours: Callable[[str], bool], before: Collection[int]) -> int:
         def made() -> dict[str, Any] | None:

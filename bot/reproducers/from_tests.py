@@ -51,7 +51,8 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
     if beside_others:  # a test that needs what the others of its file leave behind is judged as the suite runs it: beside them
         on_base, on_patched = repeat_both(bench, before_tree, after, bench.files_request(files), times, beside)
     reproducer = Reproducer(
-        origin=origin, beside_others=beside_others, times=repeat, candidates=candidates, required=required, base=(first_base, *on_base), patched=(first, *on_patched),
+        origin=origin, beside_others=beside_others, times=repeat, candidates=candidates, required=required,
+        base=(first_base, *on_base), patched=(first, *on_patched),
         given=frozenset(name for name in candidates if change.given and name.split("::")[0] in _reach(change.given, touched)),
         added_names=names_added(change.lines, change.source), asserting=frozenset(n for n in candidates if asserts_something(after, n)),
         test_files=frozenset(set(changes) | set(bench.plan.test_files)),

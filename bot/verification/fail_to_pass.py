@@ -52,8 +52,8 @@ def judge_fail_to_pass(reproducer: Reproducer | None, changed: Collection[str]) 
             passed.append(name)
     found += _f2p_findings(reproducer, passed, wrong, on_base, still, mixed, absent, changed)
     if reproducer.beside_others:
-        found.append(note("order_dependent", f"{counted(reproducer.beside_others)} of the change {'fails' if len(reproducer.beside_others) == 1 else 'fail'} alone; judged beside the other tests of "
-                          "the same files", tests=reproducer.beside_others))
+        found.append(note("order_dependent", f"judged beside the other tests of the same files, since alone they fail with the change: "
+                          f"{counted(reproducer.beside_others)}", tests=reproducer.beside_others))
     if reproducer.broken:
         found.append(blocker("needs_review", f"{counted(reproducer.broken)} that the change leaves as they are pass with base's helpers and data, "
                              "not with the change's", tests=reproducer.broken))
@@ -138,7 +138,8 @@ def _f2p_findings(
     if absent:
         found.append(note("skipped", f"{counted(absent)} of the change {'is' if len(absent) == 1 else 'are'} skipped here, on both sides", tests=tuple(absent)))
     if on_base and not passed and not still and not wrong and not risky:
-        found.append(blocker("reproducer_passes_on_base", f"{counted(on_base)} of the reproducer {'passes' if len(on_base) == 1 else 'pass'} on base already", tests=tuple(on_base)))
+        verb = "passes" if len(on_base) == 1 else "pass"
+        found.append(blocker("reproducer_passes_on_base", f"{counted(on_base)} of the reproducer {verb} on base already", tests=tuple(on_base)))
     if passed and reproducer.coverable and reproducer.covered == 0:
         found.append(blocker("reproducer_wrong_reason", "the reproducer runs none of the changed lines", tests=tuple(passed)))
     elif passed and reproducer.covered is None:

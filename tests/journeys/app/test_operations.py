@@ -157,6 +157,26 @@ def use_check_update(place: Place) -> None:
     assert [action["identifier"] for action in check.actions] == ["verify"]
 
 
+def use_check_read(place: Place) -> None:
+    checks = Checks(place.api, APP_ID)
+    made = checks.make(place.pull.head_sha, "run-1", f"{place.url}/runs/run-1", OUTPUT)
+    marks = tuple(Annotation("invoice.py", line, line, "failure", "message", "title") for line in range(1, 71))
+    output = CheckOutput("Title", "Summary", "Text", marks)
+    place.hub.faults.add("PATCH", ".*/check-runs/.*", 502, perform_first=True, times=2)
+    checks.complete(made, "failure", output)
+    checks.complete(made, "failure", output)
+    assert len(place.hub.check(made).annotations) == 70, "GitHub appends: none is told twice"
+    assert [one.faulted for one in place.hub.requests if one.method == "PATCH"] == [True, True, False]
+
+
+def use_comment_read(place: Place) -> None:
+    comments = Comments(place.api, APP_ID)
+    made = comments.keep(place.pull.number, None, "<!-- ours -->\nfirst", ours)
+    place.hub.faults.add("PATCH", ".*/comments/.*", 502, perform_first=True)
+    comments.keep(place.pull.number, made, "<!-- ours -->\nsecond", ours)
+    assert [one.faulted for one in place.hub.requests if one.method == "PATCH"] == [True], "it had arrived"
+
+
 def use_check_list(place: Place) -> None:
     checks = Checks(place.api, APP_ID)
     made = checks.make(place.pull.head_sha, "run-1", f"{place.url}/runs/run-1", OUTPUT)
@@ -197,6 +217,8 @@ USES: dict[tuple[str, str], Callable[[Place], None]] = {
     ("GET", "/repos/{owner}/{repo}/commits/{commit_sha}/pulls"): use_siblings,
     ("POST", "/repos/{owner}/{repo}/check-runs"): use_check_create,
     ("PATCH", "/repos/{owner}/{repo}/check-runs/{check_run_id}"): use_check_update,
+    ("GET", "/repos/{owner}/{repo}/check-runs/{check_run_id}"): use_check_read,
+    ("GET", "/repos/{owner}/{repo}/issues/comments/{comment_id}"): use_comment_read,
     ("GET", "/repos/{owner}/{repo}/commits/{ref}/check-runs"): use_check_list,
     ("GET", "/repos/{owner}/{repo}/issues/{issue_number}/comments"): use_comments,
     ("POST", "/repos/{owner}/{repo}/issues/{issue_number}/comments"): use_comments,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -119,8 +120,7 @@ class Town:
         return self.runs.latest(subject_of_pull(self.repository.id, pull.number))
 
     def until_running(self, pull: Pull) -> Run:
-        self.until(lambda: (run := self.run(pull)) is not None and run.state == "running" and "test" in run.progress and '"running"' in run.progress,
-                   f"#{pull.number} does not run")
+        self.until(lambda: (run := self.run(pull)) is not None and run.state == "running" and _in_a_suite(run), f"#{pull.number} does not run")
         run = self.run(pull)
         assert run is not None
         return run
@@ -146,3 +146,7 @@ class Town:
         except TimeoutError as error:
             logs = "\n".join(f"--- {name}\n{process.last_lines(25)}" for name, process in self.stage.processes.items())
             raise AssertionError(f"{error}\n{logs}") from error
+
+
+def _in_a_suite(run: Run) -> bool:
+    return any(step["state"] == "running" and step["name"].endswith("suite") for step in json.loads(run.progress))
