@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from bot.ledger.database import Database
 from bot.ledger.models import Delivery
+from bot.ledger.storable import storable
 
 MOST_TRIES = 6
 KEPT_S = 30 * 86_400
@@ -61,7 +62,7 @@ class Deliveries:
     def done(self, guid: str, outcome: str) -> None:
         """Nothing is left to do for it; its payload is dropped."""
         with self._database.session() as session:
-            session.execute(update(Delivery).where(Delivery.guid == guid).values(state="done", outcome=outcome[:2000], payload=None, held_until=0.0))
+            session.execute(update(Delivery).where(Delivery.guid == guid).values(state="done", outcome=storable(outcome[:2000]), payload=None, held_until=0.0))
 
     def put_back(self, guid: str, outcome: str, after_s: float) -> None:
         """Try again after some seconds, or give up after MOST_TRIES; the outcome says why."""
@@ -69,7 +70,7 @@ class Deliveries:
             row = session.get(Delivery, guid)
             if row is None:
                 return
-            row.outcome = outcome[:2000]
+            row.outcome = storable(outcome[:2000])
             if row.tries >= MOST_TRIES:
                 row.state, row.payload = "done", None
             else:

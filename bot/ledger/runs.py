@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from bot.ledger.database import Database
 from bot.ledger.models import Cost, EvidenceRow, Run, Subject, VerdictDocument
+from bot.ledger.storable import storable
 
 LEASE_S = 45.0
 MOST_TRIES = 3
@@ -70,8 +71,9 @@ class Runs:
             if any(run.state in ALIVE for run in same) or (same and not again):
                 return None, []
             superseded = [] if beside else _cancel(session, new.subject, "a newer run took its place", now)
+            known = {name: storable(value) if isinstance(value, str) else value for name, value in vars(new).items()}
             run = Run(id=f"{time.strftime('%Y%m%d', time.gmtime(now))}-{secrets.token_hex(16)}", created_at=now, state="queued", holder="",
-                      held_until=0.0, tries=0, reported=False, progress="[]", why="", verdict="", reason="", summary="", conclusion="", **vars(new))
+                      held_until=0.0, tries=0, reported=False, progress="[]", why="", verdict="", reason="", summary="", conclusion="", **known)
             session.add(run)
             return run, superseded
 
@@ -121,12 +123,13 @@ class Runs:
             mine = session.execute(
                 update(Run).where(Run.id == run_id, Run.state == "running", Run.holder == holder)
                 .values(state="finished", finished_at=now, held_until=0.0, verdict=verdict["verdict"], reason=verdict["reason"],
-                        summary=verdict["summary"], conclusion=conclusion).returning(Run)).scalar_one_or_none()
+                        summary=storable(verdict["summary"]), conclusion=conclusion).returning(Run)).scalar_one_or_none()
             if mine is None:
                 return False
-            session.merge(VerdictDocument(run_id=run_id, document=json.dumps(verdict), diff=diff))
+            session.merge(VerdictDocument(run_id=run_id, document=json.dumps(verdict), diff=storable(diff)))
             for row in verdict["evidence"]["runs"]:
-                session.add(EvidenceRow(run_id=run_id, output=outputs.get(row["log"], ""), **row))
+                told = {name: storable(value) if isinstance(value, str) else value for name, value in row.items()}
+                session.add(EvidenceRow(run_id=run_id, output=storable(outputs.get(row["log"], "")), **told))
             cost = verdict["cost"]
             session.merge(Cost(run_id=run_id, repository_id=mine.repository_id, at=now, usd=cost["usd"], input_tokens=cost["input_tokens"],
                                output_tokens=cost["output_tokens"], seconds=cost["seconds"]))
@@ -136,13 +139,14 @@ class Runs:
         """End a living run for want of a verification (configuration, budget, lost too often); False when it does not live."""
         with self._database.session() as session:
             done = update(Run).where(Run.id == run_id, Run.state.in_(ALIVE)).values(
-                state="finished", finished_at=time.time(), held_until=0.0, verdict=verdict, reason=reason, summary=summary, conclusion=conclusion)
+                state="finished", finished_at=time.time(), held_until=0.0, verdict=verdict, reason=reason, summary=storable(summary), conclusion=conclusion)
             return session.execute(done.returning(Run.id)).scalar_one_or_none() is not None
 
     def update(self, run_id: str, **values: Any) -> None:
         """Set columns of a run."""
         with self._database.session() as session:
-            session.execute(update(Run).where(Run.id == run_id).values(**values))
+            told = {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
+            session.execute(update(Run).where(Run.id == run_id).values(**told))
 
     def load(self, run_id: str) -> Run | None:
         """A run by its id."""

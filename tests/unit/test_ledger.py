@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,18 @@ def test_a_run_that_is_handed_back_costs_no_try(database: Database) -> None:
     taken = runs.take(run.id, "other")
     assert taken is not None
     assert taken.tries == 1
+
+
+def test_text_that_a_database_refuses_is_kept_all_the_same(database: Database) -> None:
+    runs = Runs(database)
+    run, _ = runs.create(replace(new(), title="nul \0 and half a pair \ud800"))
+    assert run is not None
+    runs.take(run.id, "me")
+    told = {**VERDICT, "summary": "in caf\udce9.py \0"}
+    assert runs.finish(run.id, "me", told, "success", "+\0\udc80", {"/x/1.log": "\udc80\0"})
+    kept = runs.load(run.id)
+    assert kept is not None
+    assert not {"\0", "\ud800", "\udce9"} & set(kept.title + kept.summary)
 
 
 def test_one_refusal_a_person_and_thread(database: Database) -> None:
