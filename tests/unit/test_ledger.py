@@ -155,7 +155,7 @@ def test_text_that_a_database_refuses_is_kept_all_the_same(database: Database) -
     assert runs.finish(run.id, "me", told, "success", "+\0\udc80", {"/x/1.log": "\udc80\0"})
     kept = runs.load(run.id)
     assert kept is not None
-    assert not {"\0", "\ud800", "\udce9"} & set(kept.title + kept.summary)
+    assert (kept.title + kept.summary).encode("utf-8").count(b"\0") == 0
 
 
 def test_one_refusal_a_person_and_thread(database: Database) -> None:
