@@ -1,0 +1,1 @@
+"""Pages: the runs, and one run, live and afterwards."""
