@@ -30,9 +30,10 @@ class Handover:
         with self._changed:
             self._waiting.append(guid)
             if self._thread is None:
+                atexit.register(self.close)
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._work, name="handover", daemon=True)
                 self._thread.start()
-                atexit.register(self.close)
             self._changed.notify_all()
 
     def drain(self, seconds: float = LONGEST_DRAIN_S) -> bool:

@@ -50,7 +50,11 @@ class Browser:
         self._process.wait()
         os.close(self._out)
         self._in.close()
-        shutil.rmtree(self._profile, ignore_errors=True)
+        for _ in range(50):  # its other processes may still write while they die
+            shutil.rmtree(self._profile, ignore_errors=True)
+            if not Path(self._profile).exists():
+                break
+            time.sleep(0.1)
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
         """One command of the DevTools protocol and its answer."""

@@ -47,8 +47,16 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def make_app(tmp_path: Path, database: Database, queue: WorkQueue) -> Callable[..., Flask]:
-    return lambda **more: create_app(settings_for(tmp_path, **more), database, queue)
+def make_app(tmp_path: Path, database: Database, queue: WorkQueue) -> Iterator[Callable[..., Flask]]:
+    made: list[Flask] = []
+
+    def make(**more: Any) -> Flask:
+        made.append(create_app(settings_for(tmp_path, **more), database, queue))
+        return made[-1]
+
+    yield make
+    for app in made:
+        app.extensions["dualgate"].handover.close()  # what it still hands over would be in the next test's queue
 
 
 @pytest.fixture
