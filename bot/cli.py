@@ -25,7 +25,7 @@ from bot.ledger.run_store import RunStore
 from bot.planning import PlanRequest, plan_repository
 from bot.reporting.junit import write_junit
 from bot.reporting.terminal import render
-from bot.settings import Settings
+from bot.settings import Settings, read_settings
 from bot.verification.verify import Order, new_run_id, verify
 from sandbox import images, interpreters
 from sandbox.docker import DockerEngine
@@ -85,6 +85,15 @@ def _fail(status: int, message: str) -> None:
     sys.exit(status)
 
 
+def known_settings() -> Settings:
+    """The environment's settings, or one line and exit status 2."""
+    try:
+        return read_settings()
+    except BadInput as error:
+        _fail(2, str(error))
+        raise
+
+
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
     """Says what is being done, on stderr; on a terminal in one line that moves and is gone at the end."""
@@ -131,7 +140,7 @@ def verify_command(
     json_file: str | None, junit: Path | None, repeat: int, timeout: float, quiet: bool,
 ) -> None:
     """Verify one change of the checkout REPO. Exit status: 0 verified, 1 rejected, 3 inconclusive."""
-    settings = Settings()
+    settings = known_settings()
     with guarded() as engine:
         for target in (Path(json_file) if json_file and json_file != "-" else None, junit):
             if target is not None and not target.absolute().parent.is_dir():
@@ -158,7 +167,7 @@ def verify_command(
 @click.option("--quiet", is_flag=True)
 def plan_command(repo: Path, rev: str, run: bool, config: Path | None, json_file: str | None, timeout: float, quiet: bool) -> None:
     """What would be run for REPO, and why; with --run, run the base suite."""
-    settings = Settings()
+    settings = known_settings()
     with guarded() as engine:
         with progress(quiet) as say:
             result = plan_repository(PlanRequest(repo, rev, run, config, timeout), settings, RunStore(settings.data_dir), engine, say)
@@ -197,7 +206,7 @@ def images_list() -> None:
 @click.option("--keep-gb", type=click.FloatRange(min=0), help="Disk that environments may take (default: the setting).")
 def images_prune(keep_gb: float | None) -> None:
     """Remove environments that were not used for longest, and what dead runs left."""
-    settings = Settings()
+    settings = known_settings()
     with guarded() as engine:
         swept = engine.sweep()
         budget = settings.images_gb if keep_gb is None else keep_gb
@@ -217,7 +226,7 @@ def runs_group() -> None:
 def runs_list(limit: int) -> None:
     """The newest first."""
     with guarded():
-        store = RunStore(Settings().data_dir)
+        store = RunStore(known_settings().data_dir)
         rows = [store.load(run_id) for run_id in store.ids()[:limit]]
         if not rows:
             click.echo("no runs yet")
@@ -231,7 +240,7 @@ def runs_list(limit: int) -> None:
 def runs_show(run_id: str, as_json: bool) -> None:
     """One run, by its id or the beginning of it."""
     with guarded():
-        verdict = RunStore(Settings().data_dir).load(run_id)
+        verdict = RunStore(known_settings().data_dir).load(run_id)
         click.echo(json.dumps(verdict, indent=1) if as_json else render(verdict))
 
 
@@ -239,7 +248,7 @@ def runs_show(run_id: str, as_json: bool) -> None:
 def doctor_command() -> None:
     """Look at engine, images, interpreters, disk and CA, with the command that mends each fault."""
     with guarded() as engine:
-        checks = examine(engine, Settings())
+        checks = examine(engine, known_settings())
         for check in checks:
             click.echo(f"{'ok  ' if check.ok else 'FAIL'}  {check.name:<14} {check.detail}")
             if not check.ok:

@@ -72,7 +72,8 @@ class EmbeddedStore:
         path.unlink(missing_ok=True)
         words = [str(get_binary_path()), "--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700", "--save", "", "--appendonly", "no",
                  "--dir", str(self._data_dir), "--maxmemory", "256mb", "--maxmemory-policy", "noeviction", "--loglevel", "warning"]
-        self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=dies_with_parent)
+        self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"LC_ALL": "C"},
+                                         preexec_fn=dies_with_parent)
         for _ in range(100):
             if self._answers():
                 return

@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 
 from platformdirs import user_data_path
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from bot.errors import BadInput
 
 HOST_BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
 
@@ -32,3 +34,12 @@ class Settings(BaseSettings):
         """The bundle that installations get: the one set, else the one this process itself was told to use, else the host's."""
         named = [self.ca_bundle, *(Path(os.environ[name]) for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE") if os.environ.get(name)), HOST_BUNDLE]
         return next((path for path in named if path is not None and path.is_file()), None)
+
+
+def read_settings() -> Settings:
+    """The environment's. Raises BadInput that names every variable that is wrong."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        faults = [f"DUALGATE_{'_'.join(str(word) for word in fault['loc']).upper()}: {fault['msg']}" for fault in error.errors()]
+        raise BadInput("; ".join(faults)) from None

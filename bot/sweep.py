@@ -6,6 +6,7 @@ import time
 
 import structlog
 
+from bot.events import is_read
 from bot.github.app_requests import AppRequests
 from bot.github.errors import GitHubError
 from bot.ledger.deliveries import Deliveries
@@ -17,6 +18,7 @@ QUEUED_S = 5.0  # a horse takes a second to start
 REDELIVER_EVERY_S, REDELIVER_AGAIN_S = 180.0, 900.0
 REDELIVERABLE_S = 3 * 86_400 - 3600  # GitHub redelivers for three days
 TELL_AGAIN_S = 30.0
+SETTLED_S = 120.0
 log = structlog.get_logger()
 
 
@@ -70,14 +72,19 @@ class Sweep:
         self._told = {run_id: at for run_id, at in self._told.items() if at > now - 3600}
 
     def _missed_webhooks(self) -> None:
+        """Those that did not reach us, and those that we answered and lost with the disk's last second."""
         now = time.time()
         try:
-            for failed in self._app.failed_deliveries(now - REDELIVERABLE_S):
-                if self._attempted.get(failed.guid, 0.0) > now - REDELIVER_AGAIN_S or self._deliveries.known([failed.guid]):
-                    continue
-                self._attempted[failed.guid] = now
-                self._app.attempt_again(failed.id)
-                log.info("webhook_asked_again", delivery=failed.guid, github_event=failed.event)
+            past = self._app.past_deliveries(now - REDELIVERABLE_S)
+            known = self._deliveries.known([one.guid for one in past])
+            ours_since = self._deliveries.oldest()
+            for one in past:
+                lost = is_read(one.event, one.action) and ours_since is not None and ours_since < one.at < now - SETTLED_S
+                wanted = one.guid not in known and (lost if one.delivered else True)
+                if wanted and self._attempted.get(one.guid, 0.0) < now - REDELIVER_AGAIN_S:
+                    self._attempted[one.guid] = now
+                    self._app.attempt_again(one.id)
+                    log.info("webhook_asked_again", delivery=one.guid, github_event=one.event)
         except GitHubError as error:
             log.warning("redelivery_failed", error=str(error))
         self._attempted = {guid: at for guid, at in self._attempted.items() if at > now - REDELIVERABLE_S}

@@ -22,7 +22,7 @@ from bot.ledger.deliveries import Deliveries
 from bot.ledger.runs import Runs
 from bot.logs import log_to_stderr
 from bot.queue import INTAKE, VERIFY, WorkQueue
-from bot.settings import Settings
+from bot.settings import Settings, read_settings
 from bot.sweep import Sweep
 
 KEY_DESCRIPTOR = "DUALGATE_KEY_DESCRIPTOR"
@@ -33,7 +33,7 @@ log = structlog.get_logger()
 
 def worker_command(environment: Mapping[str, str]) -> NoReturn:
     """Check the settings, then go on as a process in whose environment the key never was. Raises BadInput, DatabaseUnavailable."""
-    settings = Settings()
+    settings = read_settings()
     private_folder(settings.data_dir)
     app = read_app_settings(environment, settings.data_dir, needs=("GITHUB_PRIVATE_KEY",))
     Database(app.database_url).migrate()

@@ -36,14 +36,15 @@ class RepositoryToken:
 
 
 @dataclass(frozen=True)
-class FailedDelivery:
-    """A webhook that we did not answer with 2xx."""
+class PastDelivery:
+    """A webhook as GitHub remembers it; `delivered`: we answered one of its attempts with 2xx. `id`: of an attempt, to repeat."""
 
     id: int
     guid: str
     event: str
     action: str
     at: float
+    delivered: bool
 
 
 class AppRequests:
@@ -64,22 +65,20 @@ class AppRequests:
                             {"repository_ids": [repository_id], "permissions": ROLES[role]})
         return RepositoryToken(answer["token"], _seconds(answer["expires_at"]))
 
-    def failed_deliveries(self, since: float) -> list[FailedDelivery]:
-        """Webhooks after `since` that no attempt delivered, oldest first."""
-        delivered: set[str] = set()
-        failed: dict[str, FailedDelivery] = {}
+    def past_deliveries(self, since: float) -> list[PastDelivery]:
+        """Webhooks after `since`, oldest first, each once however often it was attempted."""
+        found: dict[str, PastDelivery] = {}
         cursor: str | None = None
         for _ in range(20):
             rows, cursor = self._deliveries_page(cursor)
             for row in rows:
-                at = _seconds(row["delivered_at"])
-                if 200 <= int(row.get("status_code") or 0) < 300:
-                    delivered.add(row["guid"])
-                elif at >= since:
-                    failed[row["guid"]] = FailedDelivery(int(row["id"]), row["guid"], row["event"], row.get("action") or "", at)
+                at, ok = _seconds(row["delivered_at"]), 200 <= int(row.get("status_code") or 0) < 300
+                before = found.get(row["guid"])
+                found[row["guid"]] = PastDelivery(int(row["id"]), row["guid"], row["event"], row.get("action") or "", at,
+                                                  ok or (before is not None and before.delivered))
             if not rows or cursor is None or _seconds(rows[-1]["delivered_at"]) < since:
                 break
-        return sorted((one for guid, one in failed.items() if guid not in delivered), key=lambda one: one.at)
+        return sorted((one for one in found.values() if one.at >= since), key=lambda one: one.at)
 
     def attempt_again(self, delivery_id: int) -> None:
         """Have GitHub deliver a webhook once more."""

@@ -32,7 +32,7 @@ class Database:
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_immediate)
         else:
-            self.engine = create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=10)
+            self.engine = create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=10, pool_timeout=10, connect_args={"connect_timeout": 10})
 
     @contextmanager
     def session(self) -> Iterator[Session]:

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy import delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from bot.ledger.database import Database
@@ -86,8 +86,16 @@ class Deliveries:
 
     def known(self, guids: list[str]) -> set[str]:
         """Those of them that were received."""
+        found: set[str] = set()
         with self._database.session() as session:
-            return set(session.scalars(select(Delivery.guid).where(Delivery.guid.in_(guids))))
+            for start in range(0, len(guids), 500):
+                found.update(session.scalars(select(Delivery.guid).where(Delivery.guid.in_(guids[start:start + 500]))))
+        return found
+
+    def oldest(self) -> float | None:
+        """When the first delivery came that is still remembered."""
+        with self._database.session() as session:
+            return session.scalar(select(func.min(Delivery.received_at)))
 
     def forget_old(self) -> None:
         """Drop what was done a month ago; GitHub redelivers for three days."""

@@ -231,6 +231,13 @@ def test_without_an_engine_the_exit_is_4_and_names_the_command(repo: Path) -> No
     assert "dockerd" in answer.errors
 
 
+@pytest.mark.parametrize("command", [("doctor",), ("runs", "list"), ("images", "prune"), ("worker",)])
+def test_a_setting_that_is_wrong_is_named(command: tuple[str, ...]) -> None:
+    done = run(*command, env={"DUALGATE_MAX_BOXES": "many"})
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "DUALGATE_MAX_BOXES" in done.stderr
+
+
 def test_a_plan_explains_itself_and_runs(repo: Path, tmp_path: Path) -> None:
     done = run("plan", repo, "--rev", "base", "--run", "--json", tmp_path / "plan.json")
     plan = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))

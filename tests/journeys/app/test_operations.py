@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from bot.demo.github.records import Pull, Repository
 from bot.demo.github.server import serving
 from bot.demo.sample import GOOD, NEW_TEST
 from bot.demo.stage import EVENTS, PERMISSIONS
+from bot.embedded_store import EmbeddedStore, connect
 from bot.github.api import Api
 from bot.github.app_requests import ROLES, AppRequests
 from bot.github.checks import Action, Checks
@@ -25,9 +28,14 @@ from bot.github.errors import GitHubError, Later, NotThere, Refused, Suspended, 
 from bot.github.keeper import KeeperServer, KeeperUnavailable, ask_keeper
 from bot.github.pulls import may_write, open_pulls_of, read_pull, read_text
 from bot.github.tokens import Tokens
+from bot.ledger.database import Database
+from bot.ledger.deliveries import Deliveries
+from bot.ledger.runs import Runs
 from bot.payloads import User
+from bot.queue import WorkQueue
 from bot.reporting.annotations import Annotation
 from bot.reporting.check_run import CheckOutput
+from bot.sweep import Sweep
 from tests.github_description import check_hub
 from tests.journeys.app.operations import LIST, documented, pattern
 from tests.journeys.app.town import BASE, git
@@ -95,13 +103,13 @@ def use_tokens(place: Place) -> None:
 
 def use_deliveries(place: Place) -> None:
     place.hub.settle()
-    failed = place.requests.failed_deliveries(0)
-    assert {one.event for one in failed} >= {"installation", "pull_request"}
+    past = place.requests.past_deliveries(0)
+    assert {(one.event, one.delivered) for one in past} >= {("installation", False), ("pull_request", False)}
 
 
 def use_attempts(place: Place) -> None:
     place.hub.settle()
-    failed = place.requests.failed_deliveries(0)[0]
+    failed = place.requests.past_deliveries(0)[0]
     place.requests.attempt_again(failed.id)
     place.hub.settle()
     assert [one.guid for one in place.hub.deliveries].count(failed.guid) == 2
@@ -294,3 +302,39 @@ def test_the_keeper_hands_out_tokens_of_one_repository_and_nothing_else(place: P
         ask_keeper(path, place.installation, place.repository.id, "reader")
     with pytest.raises(KeeperUnavailable):
         ask_keeper(tmp_path / "nobody.sock", 1, 1, "reader")
+
+
+class Forgetful(BaseHTTPRequestHandler):
+    """Answers 202 and keeps nothing, as a disk that lost its last second."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(202)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_webhook_that_was_answered_and_lost_is_asked_for_again(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.sweep.SETTLED_S", -5.0)
+    store = EmbeddedStore(tmp_path)
+    store.ensure()
+    database = Database(f"sqlite:///{tmp_path}/ledger.sqlite3")
+    database.migrate()
+    Deliveries(database).record("first", "pull_request", "opened", "{}")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Forgetful) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place.hub.set_webhook(place.hub.app("dualgate"), f"http://127.0.0.1:{server.server_port}/")
+        place.hub.settle()
+        time.sleep(1.1)  # GitHub tells whole seconds
+        place.hub.edit_pull(place.pull, title="of no interest")
+        place.hub.comment("olga", place.pull, "lost")
+        place.hub.settle()
+        Sweep(Deliveries(database), Runs(database), WorkQueue(connect(None, tmp_path)), place.requests).tick()
+        place.hub.settle()
+        again = [one.guid for one in place.hub.delivered("issue_comment.created")]
+        server.shutdown()
+    store.close()
+    assert len(again) == 2
+    assert len(set(again)) == 1
