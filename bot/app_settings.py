@@ -35,11 +35,6 @@ class AppSettings:
     admin_token: str | None = field(repr=False)
     minutes_per_repo_day: float
 
-    @property
-    def keeper_socket(self) -> Path:
-        """Where the process that holds the private key answers."""
-        return self.data_dir / "keeper.sock"
-
 
 def read_app_settings(environment: Mapping[str, str], data_dir: Path, needs: Collection[str] = SECRETS[:2]) -> AppSettings:
     """Raises BadInput with one line that names every fault. `needs`: the secrets that this process can't do without."""

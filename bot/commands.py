@@ -31,7 +31,7 @@ def read_command(body: str) -> Command | None:
     """The first command of a comment, or None."""
     fence = ""
     text = _HIDDEN.sub("", body[:LONGEST])
-    for line in text.splitlines():
+    for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):  # no other character ends a line of Markdown
         opened = _FENCE.match(line)
         if fence:
             if opened and opened[1].startswith(fence) and not line.strip(" `~"):

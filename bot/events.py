@@ -28,6 +28,7 @@ class Place:
     installation_id: int
     repository_id: int
     repository: str
+    delivery: str = ""  # the webhook that led here
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import shutil
-import time
+from dataclasses import replace
 
 from bot import agent_accounts
 from bot.commands import VERBS, Command
@@ -27,7 +27,7 @@ from bot.github.api import Api
 from bot.github.comments import Comments
 from bot.github.pulls import may_write, open_pulls_of, read_pull, read_text
 from bot.ledger.models import Run
-from bot.ledger.runs import NewRun, subject_of_group, subject_of_pull
+from bot.ledger.runs import TOLD, Ended, NewRun, subject_of_group, subject_of_pull
 from bot.payloads import PullRequest, User
 from bot.policy import PATH, Policy, read_policy
 from bot.posting import Posting, report_end
@@ -35,9 +35,13 @@ from bot.reporting import replies
 from bot.scope import Answer, Asked, Decision, decide
 from bot.services import Services
 
+PATIENCE_S = 5.0  # one repository that has to wait must not make the others wait
 
-def obey(services: Services, intent: Intent) -> str:
+
+def obey(services: Services, intent: Intent, delivery: str) -> str:
     """Do what a delivery asks for. Raises GitHubError (Later, Suspended, Uninstalled among them) and KeeperUnavailable."""
+    if isinstance(intent, ConsiderPull | CommandGiven | RunAgain | VerifyGroup):
+        intent = replace(intent, place=replace(intent.place, delivery=delivery))
     match intent:
         case ConsiderPull():
             return _consider(services, intent)
@@ -48,6 +52,7 @@ def obey(services: Services, intent: Intent) -> str:
         case VerifyGroup():
             return _group(services, intent)
         case CancelPull():
+            services.subjects.see_closed(subject_of_pull(intent.place.repository_id, intent.number))
             return _cancelled(services, services.runs.cancel(subject_of_pull(intent.place.repository_id, intent.number), intent.why))
         case CancelGroup():
             return _cancelled(services, services.runs.cancel(subject_of_group(intent.place.repository_id, intent.head_ref), "the merge group is gone"))
@@ -69,7 +74,7 @@ def _consider(services: Services, intent: ConsiderPull) -> str:
     api = _api(services, intent.place)
     pull = read_pull(api, intent.number)
     policy, fault = _policy(api, pull.base.sha)
-    subject = subject_of_pull(intent.place.repository_id, pull.number)
+    subject = _see(services, intent.place, pull)
     labelling = intent.cause == "labelled" and intent.label.casefold() == policy.trigger_label.casefold()
     may = labelling and may_write(api, intent.actor)
     asked = Asked(intent.cause, intent.label, intent.sha, may, services.subjects.is_labelled(subject))
@@ -78,10 +83,12 @@ def _consider(services: Services, intent: ConsiderPull) -> str:
     decision = decide(pull, policy, asked)
     if decision.answer is Answer.REFUSE:
         return _refuse(services, api, intent.place, pull, intent.actor, decision, Command("verify", intent.sha), policy)
+    if decision.answer is not Answer.VERIFY:
+        _left_alone(services, intent.place, pull)
     if decision.answer is Answer.NEUTRAL:
-        return _neutral(services, intent.place, pull, policy, decision)
+        return _neutral(services, api, intent.place, pull, policy, decision)
     if decision.answer is Answer.IGNORE:
-        return _cancel_out_of_scope(services, subject, pull, decision)
+        return f"ignored: {decision.why}"
     return _start(services, intent.place, pull, policy, fault, decision.cause, intent.actor)
 
 
@@ -90,6 +97,7 @@ def _command(services: Services, intent: CommandGiven) -> str:
         return idle
     api, command = _api(services, intent.place), intent.command
     pull = read_pull(api, intent.number)
+    subject = _see(services, intent.place, pull)
     policy, fault = _policy(api, pull.base.sha)
     if not policy.enabled:
         return "ignored: the repository's configuration has enabled: false"
@@ -99,7 +107,6 @@ def _command(services: Services, intent: CommandGiven) -> str:
     if not command.known:
         word = command.verb if command.verb not in VERBS else command.odd
         return _reply(services, api, intent.place, pull.number, replies.unknown_command(word, intent.actor.id), "an unknown command")
-    subject = subject_of_pull(intent.place.repository_id, pull.number)
     if command.verb == "cancel":
         runs = services.runs.cancel(subject, f"cancelled by {intent.actor.login}")
         if not runs:
@@ -126,7 +133,8 @@ def _run_again(services: Services, intent: RunAgain) -> str:
     if not before:
         pulls = open_pulls_of(api, intent.head_sha)
         return "; ".join(_again(services, api, intent, pull.number) for pull in pulls) or "ignored: no run and no open pull request has this head"
-    return "; ".join(_again(services, api, intent, run.pull_number) if run.pull_number is not None else _group_again(services, run) for run in before)
+    return "; ".join(_again(services, api, intent, run.pull_number) if run.pull_number is not None
+                     else _group_again(services, run, intent.place.delivery) for run in before)
 
 
 def _runs_meant(services: Services, intent: RunAgain) -> list[Run]:
@@ -142,6 +150,7 @@ def _runs_meant(services: Services, intent: RunAgain) -> list[Run]:
 
 def _again(services: Services, api: Api, intent: RunAgain, number: int) -> str:
     pull = read_pull(api, number)
+    _see(services, intent.place, pull)
     policy, fault = _policy(api, pull.base.sha)
     decision = decide(pull, policy, Asked("rerun", may_write=True))
     if decision.answer is not Answer.VERIFY:
@@ -153,55 +162,70 @@ def _again(services: Services, api: Api, intent: RunAgain, number: int) -> str:
 
 def _told_only(services: Services, intent: RunAgain, pull: PullRequest, policy: Policy, why: str) -> str:
     """A button that starts nothing: GitHub waits for a check of that name all the same, so it gets one that says why."""
-    new = _new_run(intent.place, pull, policy, "rerun", intent.actor, head_sha=intent.head_sha)
-    run, _ = services.runs.create(new, again=True, beside=True)
-    if run is not None:
-        services.runs.update(run.id, state="cancelled", why=why, finished_at=time.time(), conclusion="cancelled")
-        Posting(services, run).queued()
-    return f"ignored: {why}"
+    new = _new_run(intent.place, pull, policy, TOLD, intent.actor, head_sha=intent.head_sha)
+    return f"ignored: {why}; {_begin(services, new, ended=Ended('not_run', why, 'cancelled'))}"
 
 
 def _start(
     services: Services, place: Place, pull: PullRequest, policy: Policy, fault: str, cause: str, actor: User, again: bool = False,
 ) -> str:
     """A queued run with its check, in place of what ran before; or one that ends at once, where nothing can be run."""
-    run, superseded = services.runs.create(_new_run(place, pull, policy, cause, actor), again)
-    for old in superseded:
-        report_end(services, old)
-    if run is None:
-        return "ignored: a run of this head and base is there already"
-    if fault:
-        return _concluded(services, run, "configuration", fault)
+    ended = None
     spent = services.runs.minutes_since(place.repository_id, _midnight())
-    if spent >= services.app.minutes_per_repo_day:
+    if fault:
+        ended = Ended("configuration", fault, "action_required")
+    elif spent >= services.app.minutes_per_repo_day:
         words = f"{spent:.0f} of the {services.app.minutes_per_repo_day:.0f} minutes that this repository has a day are spent; there are new ones at 00:00 UTC"
-        return _concluded(services, run, "budget_exhausted", words)
-    Posting(services, run).queued()
-    services.queue.send_run(run.id)
-    return f"run {run.id}"
+        ended = Ended("budget_exhausted", words, "action_required")
+    return _begin(services, _new_run(place, pull, policy, cause, actor), again, ended)
 
 
-def _neutral(services: Services, place: Place, pull: PullRequest, policy: Policy, decision: Decision) -> str:
-    run, superseded = services.runs.create(_new_run(place, pull, policy, "policy", pull.author))
-    for old in superseded:
-        report_end(services, old)
-    return "ignored: a run of this head and base is there already" if run is None else _concluded(services, run, "out_of_scope", decision.why)
+def _begin(services: Services, new: NewRun, again: bool = False, ended: Ended | None = None) -> str:
+    """Make the run and its check, then tell of those that it supersedes."""
+    run, superseded = services.runs.create(new, again, ended)
+    try:
+        if run is None:
+            return "ignored: a run of this head and base is there already"
+        posting = Posting(services, run, PATIENCE_S)
+        if ended is not None:
+            posting.ended()
+            return f"{ended.reason}: {ended.words}"
+        try:
+            posting.queued()
+        finally:
+            services.queue.send_run(run.id)
+        return f"run {run.id}"
+    finally:
+        for old in superseded:
+            report_end(services, old, PATIENCE_S)
 
 
-def _concluded(services: Services, run: Run, reason: str, words: str) -> str:
-    services.runs.conclude(run.id, "inconclusive", reason, words, "neutral" if reason == "out_of_scope" else "action_required")
-    ended = services.runs.load(run.id)
-    if ended is not None:
-        Posting(services, ended).ended()
-    return f"{reason}: {words}"
+def _neutral(services: Services, api: Api, place: Place, pull: PullRequest, policy: Policy, decision: Decision) -> str:
+    """A required check that blocks nobody; not where the commit has another pull request, or a check that says more: neutral would count for it too."""
+    others = [other for other in open_pulls_of(api, pull.head.sha) if other.number != pull.number]
+    others_seen = [number for number, _ in services.subjects.open_with_head(place.repository_id, pull.head.sha) if number != pull.number]
+    runs = [run for run in services.runs.of_head(place.repository_id, pull.head.sha) if run.reason != "out_of_scope"]
+    if others or others_seen or runs:
+        return f"ignored: {decision.why}; its commit has other pull requests or runs"
+    return _begin(services, _new_run(place, pull, policy, "policy", pull.author), ended=Ended("out_of_scope", decision.why, "neutral"))
 
 
-def _cancel_out_of_scope(services: Services, subject: str, pull: PullRequest, decision: Decision) -> str:
-    """What runs for an older head of a pull request that is left alone now is of no use."""
-    latest = services.runs.latest(subject)
-    if latest is not None and latest.state in ("queued", "running") and latest.head_sha != pull.head.sha:
-        return _cancelled(services, services.runs.cancel(subject, "the head moved")) + f"; ignored: {decision.why}"
-    return f"ignored: {decision.why}"
+def _see(services: Services, place: Place, pull: PullRequest) -> str:
+    """Remember a pull request as it is; the key of its runs."""
+    subject = subject_of_pull(place.repository_id, pull.number)
+    services.subjects.see(subject, place.repository_id, pull.number, pull.head.sha, pull.base.ref, pull.state == "open")
+    return subject
+
+
+def _left_alone(services: Services, place: Place, pull: PullRequest) -> None:
+    """What runs for another head or base of it is of no use; a green of its commit for another pull request or base does not hold for this one."""
+    subject = subject_of_pull(place.repository_id, pull.number)
+    for run in services.runs.cancel_others(subject, pull.head.sha, pull.base.ref, "the head or the base moved, and what it is now is left alone"):
+        report_end(services, run, PATIENCE_S)
+    for run in services.runs.of_head(place.repository_id, pull.head.sha):
+        if pull.state == "open" and run.conclusion == "success" and (run.subject, run.base_ref) != (subject, pull.base.ref):
+            services.runs.tell_again(run.id)
+            report_end(services, run, PATIENCE_S)
 
 
 def _group(services: Services, intent: VerifyGroup) -> str:
@@ -214,29 +238,18 @@ def _group(services: Services, intent: VerifyGroup) -> str:
         subject=subject_of_group(intent.place.repository_id, group.head_ref), installation_id=intent.place.installation_id,
         repository_id=intent.place.repository_id, repository=intent.place.repository, pull_number=None, title=f"merge queue of {base_ref}",
         author=intent.actor.login, head_sha=group.head_sha, head_ref=group.head_ref, base_ref=base_ref, base_sha=group.base_sha, from_fork=False,
-        cause="merge_group", actor=intent.actor.login, policy=policy.model_dump_json())
-    run, superseded = services.runs.create(new)
-    for old in superseded:
-        report_end(services, old)
-    if run is None:
-        return "ignored: a run of this group is there already"
+        cause="merge_group", actor=intent.actor.login, policy=policy.model_dump_json(), delivery=intent.place.delivery)
+    ended = None
     if fault:
-        return _concluded(services, run, "configuration", fault)
-    if not policy.enabled:
-        return _concluded(services, run, "out_of_scope", "the repository's configuration has enabled: false")
-    Posting(services, run).queued()
-    services.queue.send_run(run.id)
-    return f"run {run.id}"
+        ended = Ended("configuration", fault, "action_required")
+    elif not policy.enabled:
+        ended = Ended("out_of_scope", "the repository's configuration has enabled: false", "neutral")
+    return _begin(services, new, ended=ended)
 
 
-def _group_again(services: Services, before: Run) -> str:
+def _group_again(services: Services, before: Run, delivery: str) -> str:
     fields = {name: getattr(before, name) for name in NewRun.__dataclass_fields__}
-    run, _ = services.runs.create(NewRun(**{**fields, "cause": "rerun"}), again=True)
-    if run is None:
-        return "ignored: it runs already"
-    Posting(services, run).queued()
-    services.queue.send_run(run.id)
-    return f"run {run.id}"
+    return _begin(services, NewRun(**{**fields, "cause": "rerun", "delivery": delivery}), again=True)
 
 
 def _installation(services: Services, intent: InstallationChanged) -> str:
@@ -247,8 +260,9 @@ def _installation(services: Services, intent: InstallationChanged) -> str:
     for run in runs:
         services.runs.update(run.id, reported=True)  # there is no token any more to tell it with
     if intent.state == "deleted":
-        for run_id in services.subjects.purge(intent.installation_id):
-            shutil.rmtree(services.app.data_dir / "runs" / run_id, ignore_errors=True)
+        run_ids, repository_ids = services.subjects.purge(intent.installation_id)
+        for path in (*(f"runs/{run_id}" for run_id in run_ids), *(f"repositories/{number}.git" for number in repository_ids)):
+            shutil.rmtree(services.app.data_dir / path, ignore_errors=True)
         return "the installation was deleted; what was known of it is purged"
     return f"the installation was suspended; {len(runs)} runs cancelled"
 
@@ -270,13 +284,13 @@ def _reply(services: Services, api: Api, place: Place, number: int, words: str, 
     if once is not None and not services.subjects.may_refuse(place.repository_id, number, once.id):
         return f"refused in silence: {why}"
     first = words.split("\n", 1)[0]
-    Comments(api, services.app.app_id).reply(number, words, lambda body: body.startswith(first))
+    Comments(api, services.app.app_id, services.slug).reply(number, words, lambda body: body.startswith(first))
     return f"replied: {why}"
 
 
 def _cancelled(services: Services, runs: list[Run]) -> str:
     for run in runs:
-        report_end(services, run)
+        report_end(services, run, PATIENCE_S)
     return f"cancelled {', '.join(run.id for run in runs)}" if runs else "ignored: nothing runs"
 
 
@@ -299,11 +313,12 @@ def _new_run(place: Place, pull: PullRequest, policy: Policy, cause: str, actor:
         subject=subject_of_pull(place.repository_id, pull.number), installation_id=place.installation_id, repository_id=place.repository_id,
         repository=pull.base.repo.full_name if pull.base.repo else place.repository, pull_number=pull.number, title=pull.title[:500],
         author=pull.author.login, head_sha=head_sha or pull.head.sha, head_ref=pull.head.ref, base_ref=pull.base.ref, base_sha=pull.base.sha,
-        from_fork=pull.from_fork, cause=cause, actor=actor.login, hint=agent_accounts.hint(pull.head.ref), policy=policy.model_dump_json())
+        from_fork=pull.from_fork, cause=cause, actor=actor.login, hint=agent_accounts.hint(pull.head.ref), policy=policy.model_dump_json(),
+        delivery=place.delivery)
 
 
 def _api(services: Services, place: Place) -> Api:
-    return services.api(place.installation_id, place.repository_id, place.repository)
+    return services.api(place.installation_id, place.repository_id, place.repository, PATIENCE_S)
 
 
 def _midnight() -> float:

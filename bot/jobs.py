@@ -33,16 +33,20 @@ def receive(guid: str) -> None:
         return
     bound = log.bind(delivery=guid, github_event=held.event)
     try:
-        outcome = obey(known, intent_of(held.event, held.payload, known.app.app_id))
+        outcome = obey(known, intent_of(held.event, held.payload, known.app.app_id), guid)
     except ValidationError as error:
         outcome = f"the payload can't be read: {error.errors()[0]['loc']}: {error.errors()[0]['msg']}"
     except (Suspended, Uninstalled) as error:
         outcome = f"ignored: {error}"
     except Later as error:
         bound.warning("delivery_later", error=str(error))
-        known.deliveries.put_back(guid, str(error), error.after_s)
+        known.deliveries.put_back(guid, str(error), error.after_s, counts=False)
         return
-    except (GitHubError, KeeperUnavailable) as error:
+    except KeeperUnavailable as error:
+        bound.warning("delivery_later", error=str(error))
+        known.deliveries.put_back(guid, str(error), SETTLE_S, counts=False)
+        return
+    except GitHubError as error:
         bound.warning("delivery_again", error=str(error))
         known.deliveries.put_back(guid, str(error), SETTLE_S * held.tries)
         return

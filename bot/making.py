@@ -16,6 +16,7 @@ from typing import Any
 
 import structlog
 from docker.errors import DockerException
+from sqlalchemy.exc import SQLAlchemyError
 
 from bot import agent_accounts
 from bot.changes.change import Request
@@ -26,6 +27,7 @@ from bot.github.errors import GitHubError
 from bot.github.fetching import Mirrors, Wanted
 from bot.ledger.models import Run
 from bot.ledger.run_store import RunStore
+from bot.ledger.runs import LEASE_S
 from bot.policy import Policy
 from bot.posting import Posting, report_end
 from bot.progress import Progress
@@ -42,6 +44,7 @@ BEAT_S = 1.0
 RENEW_S = 10.0
 PICTURE_S = 4.0  # between two pictures of a check: 80 content-creating requests a minute are allowed, docs.github.com "Rate limits for the REST API"
 FETCH_S = 900.0
+PICTURE_PATIENCE_S = 4.0
 DIFF_KEPT, OUTPUT_KEPT = 1_000_000, 16_000
 log = structlog.get_logger()
 
@@ -74,10 +77,14 @@ class Lease:
     def _beat(self) -> None:
         renewed = time.monotonic()
         while not self._ended.wait(BEAT_S):
-            run = self._services.runs.load(self._run_id)
-            mine = run is not None and run.state == "running" and run.holder == self._holder
-            if mine and time.monotonic() - renewed > RENEW_S:
-                mine, renewed = self._services.runs.renew(self._run_id, self._holder), time.monotonic()
+            try:
+                run = self._services.runs.load(self._run_id)
+                mine = run is not None and run.state == "running" and run.holder == self._holder
+                if mine and time.monotonic() - renewed > RENEW_S:
+                    mine, renewed = self._services.runs.renew(self._run_id, self._holder), time.monotonic()
+            except SQLAlchemyError as error:
+                log.warning("lease_not_read", run=self._run_id, error=type(error).__name__)
+                mine = time.monotonic() - renewed < LEASE_S  # past it, another may have taken the run
             if not mine and not self._ended.is_set():
                 self.lost = True
                 self.stop()
@@ -103,6 +110,7 @@ def make(services: Services, run_id: str) -> None:
         except (SandboxError, BotError, OSError) as error:
             if lease.lost:
                 bound.info("run_stopped")
+                services.runs.tell_again(run.id)  # a picture of ours may have come after its end
             else:
                 bound.warning("run_failed", error=str(error))
                 services.runs.update(run.id, why=str(error)[:1000])
@@ -138,8 +146,8 @@ def _handing_back(lease: Lease) -> Iterator[None]:
 
 
 def _make(services: Services, run: Run, holder: str, engine: DockerEngine, lease: Lease) -> None:
-    posting = Posting(services, run)
-    posting.queued()
+    Posting(services, run).queued()
+    posting = Posting(services, run, PICTURE_PATIENCE_S)
     progress = Progress()
     settings = services.settings
     with _pictures(services, run, posting, progress) as say:
@@ -150,7 +158,8 @@ def _make(services: Services, run: Run, holder: str, engine: DockerEngine, lease
         mirror = mirrors.fetch(run.repository_id, wanted, reader, FETCH_S)
         with temporary_folder("policy") as folder:
             config = folder / "dualgate.yml"
-            config.write_text(json.dumps(Policy.model_validate_json(run.policy).model_dump(mode="json", exclude_none=True)), encoding="utf-8")
+            known = Policy.model_validate_json(run.policy).model_dump(mode="json", exclude_none=True)
+            config.write_text(json.dumps(known, ensure_ascii=False), encoding="utf-8")  # YAML reads escapes of JSON as halves of characters
             order = Order(mirror, Request(run.base_sha, run.head_sha), config=config, run_id=run.id)
             try:
                 report = verify(order, settings, RunStore(settings.data_dir), engine, say)
@@ -210,7 +219,7 @@ def _pictures(services: Services, run: Run, posting: Posting, progress: Progress
         yield say
     finally:
         ended.set()
-        painter.join(35)
+        painter.join()  # its requests end by themselves: a picture must not come after the end
 
 
 def _for_the_app(verdict: dict[str, Any], run: Run) -> dict[str, Any]:

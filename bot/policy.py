@@ -8,12 +8,14 @@ from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from bot.errors import BadInput
 from sandbox.limits import Limits
 from sandbox.plan import Choice, Plan, Requirements
 
 PATH = ".github/dualgate.yml"
+LARGEST = 65_536
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
 
@@ -113,7 +115,10 @@ class Policy(_Model):
 
 
 def _pytest_arguments(command: str, file: str) -> tuple[str, ...]:
-    words = shlex.split(command)
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise BadInput(f"{file}: plans[0].test: {error}") from error
     for start in (["pytest"], ["python", "-m", "pytest"], ["python3", "-m", "pytest"], ["py.test"]):
         if words[:len(start)] == start:
             return tuple(words[len(start):])
@@ -122,9 +127,13 @@ def _pytest_arguments(command: str, file: str) -> tuple[str, ...]:
 
 def read_policy(text: str, file: str = PATH) -> Policy:
     """Raises BadInput with file, line and column of the first fault."""
+    if len(text) > LARGEST:
+        raise BadInput(f"{file}: it is longer than {LARGEST} characters")
     try:
         data: Any = yaml.safe_load(text)
         node = yaml.compose(text)
+    except (ValueError, RecursionError) as error:  # a date that there is not, nesting without end
+        raise BadInput(f"{file}: it can't be read: {error or type(error).__name__}") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
@@ -132,7 +141,13 @@ def read_policy(text: str, file: str = PATH) -> Policy:
     if data is None:
         return Policy()
     try:
-        return Policy.model_validate(data)
+        policy = Policy.model_validate(data)
+        policy.model_dump_json().encode("utf-8")
+        for plan in policy.plans:
+            _pytest_arguments(plan.test or "pytest", file)
+        return policy
+    except (PydanticSerializationError, UnicodeError) as error:
+        raise BadInput(f"{file}: it holds half a character (a lone surrogate)") from error
     except ValidationError as error:
         first = error.errors()[0]
         line, column = _place(node, first["loc"])

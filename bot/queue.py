@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from redis import Redis
 from redis.exceptions import RedisError
 from rq import Queue
-from rq.exceptions import DuplicateJobError
+from rq.exceptions import NoSuchJobError
+from rq.job import Job
+from rq.serializers import JSONSerializer
 
 INTAKE, VERIFY = "intake", "verify"
 INTAKE_TIMEOUT_S = 180
@@ -18,8 +20,8 @@ class WorkQueue:
 
     def __init__(self, connection: Redis) -> None:
         self.connection = connection
-        self._intake = Queue(INTAKE, connection=connection)
-        self._verify = Queue(VERIFY, connection=connection)
+        self._intake = Queue(INTAKE, connection=connection, serializer=JSONSerializer)  # never pickle: who writes to a shared store would run code here
+        self._verify = Queue(VERIFY, connection=connection, serializer=JSONSerializer)
 
     def send_delivery(self, guid: str) -> bool:
         """Have a delivery read; False when the queue does not answer: the sweep finds it in the ledger."""
@@ -43,10 +45,17 @@ class WorkQueue:
         try:
             if run_id in self._verify.get_job_ids():
                 return True
-            self._verify.enqueue("bot.jobs.make_run", run_id, job_timeout=-1, result_ttl=0, failure_ttl=3600)
-        except (RedisError, DuplicateJobError):
+            self._forget(run_id)
+            self._verify.enqueue("bot.jobs.make_run", run_id, job_id=run_id, job_timeout=-1, result_ttl=0, failure_ttl=3600)
+        except RedisError:
             return False
         return True
+
+    def _forget(self, job_id: str) -> None:
+        try:
+            Job.fetch(job_id, connection=self.connection, serializer=JSONSerializer).delete()
+        except NoSuchJobError:
+            pass
 
     def send_end(self, run_id: str) -> bool:
         """Have GitHub told how a run ended; False when the queue does not answer."""
@@ -59,7 +68,7 @@ class WorkQueue:
     def intake_is_empty(self) -> bool:
         """Whether no delivery waits in the queue and none is being read."""
         try:
-            return len(self._intake) == 0 and self._intake.started_job_registry.get_job_count(cleanup=False) == 0
+            return len(self._intake) == 0 and self._intake.started_job_registry.get_job_count(cleanup=True) == 0
         except RedisError:
             return False
 

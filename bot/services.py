@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from bot.app_settings import AppSettings, read_app_settings
 from bot.embedded_store import connect
 from bot.github.api import Api
+from bot.github.keeper import KEEPER_SOCKET
 from bot.github.tokens import Tokens
 from bot.ledger.database import Database
 from bot.ledger.deliveries import Deliveries
@@ -34,6 +36,10 @@ class Services:
         """Requests to one repository, with the reporter's permissions."""
         return Api(self.app.api_url, repository, self.tokens.of(installation_id, repository_id, "reporter"), patience_s)
 
+    def slug(self) -> str:
+        """The App's name in addresses; its comments are by `slug[bot]`."""
+        return self.tokens.slug()
+
     def run_url(self, run_id: str) -> str:
         """The page of a run."""
         return f"{self.app.public_url}/runs/{run_id}"
@@ -50,4 +56,4 @@ def services() -> Services:
     app = read_app_settings(os.environ, settings.data_dir, needs=())
     database = Database(app.database_url)
     return Services(settings, app, Deliveries(database), Runs(database), Subjects(database), WorkQueue(connect(app.redis_url, app.data_dir)),
-                    Tokens(app.keeper_socket))
+                    Tokens(Path(os.environ.get(KEEPER_SOCKET, ""))))

@@ -14,7 +14,7 @@ from bot.ledger.runs import MOST_TRIES, Runs
 from bot.queue import WorkQueue
 
 OVERDUE_S = 3.0
-QUEUED_S = 5.0  # a horse takes a second to start
+QUEUED_S = 15.0  # a horse takes a second or two to start
 REDELIVER_EVERY_S, REDELIVER_AGAIN_S = 180.0, 900.0
 REDELIVERABLE_S = 3 * 86_400 - 3600  # GitHub redelivers for three days
 TELL_AGAIN_S = 30.0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rq import Queue
 from rq.job import Job
+from rq.serializers import JSONSerializer
 from rq.worker import SimpleWorker, SpawnWorker
 
 from bot.embedded_store import connect, dies_with_parent
@@ -58,7 +59,8 @@ def main() -> None:
     known = services()
     kind = sys.argv[1]
     connection = connect(known.app.redis_url, known.app.data_dir)
-    worker: Any = SimpleWorker([INTAKE], connection=connection) if kind == INTAKE else RunWorker([VERIFY], connection=connection)
+    worker: Any = (SimpleWorker([INTAKE], connection=connection, serializer=JSONSerializer) if kind == INTAKE
+                   else RunWorker([VERIFY], connection=connection, serializer=JSONSerializer))
     worker.work(logging_level="WARNING")
 
 

@@ -16,7 +16,7 @@ import structlog
 from bot.app_settings import AppSettings, private_folder, read_app_settings, read_private_key, without_secrets
 from bot.embedded_store import EmbeddedStore, StoreUnavailable, connect, dies_with_parent
 from bot.github.app_requests import AppRequests
-from bot.github.keeper import KeeperServer
+from bot.github.keeper import KEEPER_SOCKET, KeeperServer
 from bot.ledger.database import Database
 from bot.ledger.deliveries import Deliveries
 from bot.ledger.runs import Runs
@@ -60,7 +60,8 @@ class Overseer:
 
     def __init__(self, settings: Settings, app: AppSettings, key: str) -> None:
         self._app = app
-        self._requests = AppRequests(app.app_id, key, app.api_url)
+        self._requests = AppRequests(app.app_id, key, app.api_url, patience_s=10.0)
+        self._socket = app.data_dir / f"keeper-{os.getpid()}.sock"  # of this worker's own: two on one data folder do not disturb each other
         self._kinds = [INTAKE] + [VERIFY] * settings.verifications
         self._children: list[subprocess.Popen[bytes] | None] = [None] * len(self._kinds)
         self._begun = [0.0] * len(self._kinds)
@@ -73,7 +74,7 @@ class Overseer:
         """Until SIGTERM or SIGINT."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: self._ended.set())
-        keeper = KeeperServer(self._app.keeper_socket, self._requests)
+        keeper = KeeperServer(self._socket, self._requests)
         keeper.start()
         threading.Thread(target=self._sweeping, daemon=True, name="sweep").start()
         log.info("worker_started", verifications=self._kinds.count(VERIFY), queue="embedded" if self._store else "redis")
@@ -98,8 +99,8 @@ class Overseer:
             if time.monotonic() - self._begun[place] > 1.0:  # one that can't start does not spin
                 self._begun[place] = time.monotonic()
                 self._children[place] = subprocess.Popen(
-                    [sys.executable, "-P", "-m", "bot.work_horses", self._kinds[place]], env=without_secrets(os.environ), stdin=subprocess.DEVNULL,
-                    preexec_fn=dies_with_parent)
+                    [sys.executable, "-P", "-m", "bot.work_horses", self._kinds[place]], stdin=subprocess.DEVNULL, preexec_fn=dies_with_parent,
+                    env=without_secrets(os.environ) | {KEEPER_SOCKET: str(self._socket)})
 
     def _sweeping(self) -> None:
         while not self._ended.wait(TICK_S):
@@ -120,7 +121,7 @@ class Overseer:
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
-        self._app.keeper_socket.unlink(missing_ok=True)
+        self._socket.unlink(missing_ok=True)
         if self._store:
             self._store.close()
         log.info("worker_stopped")

@@ -49,7 +49,7 @@ class Access:
     def __init__(self, settings: AppSettings, attempts: Attempts | None = None) -> None:
         self._token = settings.admin_token
         self._attempts = attempts or Attempts()
-        self._local_hosts = {*LOCAL_HOSTS, urlsplit(settings.public_url).hostname}
+        self._local_hosts = LOCAL_HOSTS  # not the public one: a tunnel that adds no header would let everybody in
         self.secure = urlsplit(settings.public_url).scheme == "https"
         self.cookie = "__Host-dualgate" if self.secure else "dualgate"
         self._signer = TimestampSigner(hmac.digest(self._token.encode(), b"dualgate: sessions of the pages", "sha256"), "session") if self._token else None

@@ -65,6 +65,10 @@ class AppRequests:
                             {"repository_ids": [repository_id], "permissions": ROLES[role]})
         return RepositoryToken(answer["token"], _seconds(answer["expires_at"]))
 
+    def slug(self) -> str:
+        """The App's name in addresses."""
+        return str(self._send("GET", "/app", None)["slug"])
+
     def past_deliveries(self, since: float) -> list[PastDelivery]:
         """Webhooks after `since`, oldest first, each once however often it was attempted."""
         found: dict[str, PastDelivery] = {}

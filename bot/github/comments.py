@@ -14,8 +14,8 @@ from bot.reporting.redact import redact
 class Comments:
     """The comments of this App in one repository's threads."""
 
-    def __init__(self, api: Api, app_id: int) -> None:
-        self._api, self._app_id = api, app_id
+    def __init__(self, api: Api, app_id: int, slug: Callable[[], str]) -> None:
+        self._api, self._app_id, self._slug = api, app_id, slug
 
     def keep(self, number: int, known: int | None, body: str, is_ours: Callable[[str], bool]) -> int:
         """Edit the comment that is known, or that is found by its marker; else write it. Its id."""
@@ -51,4 +51,7 @@ class Comments:
 
     def _by_us(self, row: Mapping[str, Any]) -> bool:
         app = row.get("performed_via_github_app")
-        return bool(app["id"] == self._app_id) if app else (row.get("user") or {}).get("type") == "Bot"
+        if app:
+            return bool(app["id"] == self._app_id)
+        author = row.get("user") or {}
+        return author.get("type") == "Bot" and author.get("login") == f"{self._slug()}[bot]"

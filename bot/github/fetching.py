@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -12,13 +13,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from bot.embedded_store import dies_with_parent
 from bot.github.errors import GitHubError, Later
 from bot.reporting.redact import redact
 
 CONFIG = {"protocol.allow": "never", "protocol.http.allow": "always", "protocol.https.allow": "always", "core.hooksPath": "/dev/null", "gc.auto": "0",
-          "http.followRedirects": "initial", "fetch.fsckObjects": "false", "transfer.fsckObjects": "false", "credential.helper": "",
+          "http.followRedirects": "false", "fetch.fsckObjects": "false", "transfer.fsckObjects": "false", "credential.helper": "",
           "safe.directory": "*", "core.fsmonitor": "false", "submodule.recurse": "false", "fetch.writeCommitGraph": "false", "http.lowSpeedLimit": "1000",
           "http.lowSpeedTime": "60"}
 SETTLE_S = (1, 2, 4, 8, 15)  # a webhook may come before Git shows the commit
@@ -47,11 +49,11 @@ class Mirrors:
         self._folder.mkdir(parents=True, exist_ok=True)
         deadline = time.monotonic() + timeout_s
         with (self._folder / f"{repository_id}.lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (path / "HEAD").exists():
+            self._wait_for(lock, deadline)
+            if not (path / "HEAD").exists() or (path / "config.lock").exists() or (path / "shallow.lock").exists():
+                shutil.rmtree(path, ignore_errors=True)  # new, or left in the middle by a process that died
                 self._git(["init", "-q", "--bare", str(path)], {}, deadline)
             url = f"{self._server_url}/{wanted.repository}.git"
-            self._git(["--git-dir", str(path), "config", "remote.origin.url", url], {}, deadline)
             for wait in (*SETTLE_S, None):
                 fault = self._fetch(path, url, wanted, token, deadline)
                 if all(self._has(path, sha, deadline) for sha in (wanted.head_sha, wanted.base_sha)):
@@ -60,6 +62,15 @@ class Mirrors:
                     break
         raise GitHubError(f"{wanted.repository} does not have {wanted.head_sha[:12]} at {wanted.head_ref}, or lacks {wanted.base_sha[:12]}"
                           + (f": {fault}" if fault else "; was it force-pushed away?"))
+
+    def _wait_for(self, lock: IO[str], deadline: float) -> None:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if self._stopped.wait(0.5) or time.monotonic() > deadline:
+                    raise Later("another run fetches this repository", 60.0) from None
 
     def _fetch(self, path: Path, url: str, wanted: Wanted, token: Callable[[bool], str], deadline: float) -> str:
         """Fetch by name, then by id what the names no longer reach; the fault, if any."""

@@ -16,6 +16,7 @@ from bot.errors import BotError
 from bot.github.app_requests import ROLES, AppRequests, RepositoryToken
 from bot.github.errors import GitHubError, Later, Suspended, Uninstalled
 
+KEEPER_SOCKET = "DUALGATE_KEEPER_SOCKET"  # in the environment of the workers that a keeper starts
 LONGEST = 65_536
 ANSWER_S = 120
 FAULTS: dict[str, type[GitHubError]] = {"suspended": Suspended, "uninstalled": Uninstalled, "refused": GitHubError}
@@ -54,10 +55,19 @@ class KeeperServer:
             try:
                 if _peer(connection) != os.getuid():
                     return
-                answer = self._token(json.loads(_line(connection)))
+                asked = json.loads(_line(connection))
+                answer = self._identity() if asked.get("ask") == "identity" else self._token(asked)
                 connection.sendall(json.dumps(answer).encode() + b"\n")
             except (OSError, ValueError, KeyError, TypeError) as error:
                 log.warning("keeper_request_failed", error=type(error).__name__)
+
+    def _identity(self) -> dict[str, Any]:
+        try:
+            return {"slug": self._app.slug()}
+        except Later as error:
+            return {"fault": "later", "message": str(error), "after_s": error.after_s}
+        except GitHubError as error:
+            return {"fault": "refused", "message": str(error)}
 
     def _token(self, asked: dict[str, Any]) -> dict[str, Any]:
         if asked["role"] not in ROLES:
@@ -79,17 +89,26 @@ class KeeperUnavailable(BotError):
 
 def ask_keeper(path: Path, installation_id: int, repository_id: int, role: str) -> RepositoryToken:
     """A token from the keeper. Raises KeeperUnavailable, Suspended, Uninstalled, Later, GitHubError."""
-    question = {"installation_id": installation_id, "repository_id": repository_id, "role": role}
+    answer = _ask(path, {"installation_id": installation_id, "repository_id": repository_id, "role": role})
+    return RepositoryToken(answer["token"], float(answer["expires_at"]))
+
+
+def ask_slug(path: Path) -> str:
+    """The App's slug, from the keeper. Raises as ask_keeper does."""
+    return str(_ask(path, {"ask": "identity"})["slug"])
+
+
+def _ask(path: Path, question: dict[str, Any]) -> dict[str, Any]:
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(ANSWER_S)
             connection.connect(str(path))
             connection.sendall(json.dumps(question).encode() + b"\n")
-            answer = json.loads(_line(connection) or b"{}")
+            answer: dict[str, Any] = json.loads(_line(connection) or b"{}")
     except (OSError, ValueError) as error:
         raise KeeperUnavailable(f"the keeper of the private key does not answer at {path}: {error}") from error
-    if "token" in answer:
-        return RepositoryToken(answer["token"], float(answer["expires_at"]))
+    if "token" in answer or "slug" in answer:
+        return answer
     message = str(answer.get("message", "no answer"))
     if answer.get("fault") == "later":
         raise Later(message, float(answer["after_s"]))

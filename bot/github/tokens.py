@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bot.github.api import Token
 from bot.github.app_requests import RepositoryToken
-from bot.github.keeper import ask_keeper
+from bot.github.keeper import ask_keeper, ask_slug
 
 MARGIN_S = 300.0
 
@@ -19,7 +19,15 @@ class Tokens:
     def __init__(self, keeper: Path) -> None:
         self._keeper = keeper
         self._kept: dict[tuple[int, int, str], RepositoryToken] = {}
+        self._slug = ""
         self._lock = threading.Lock()
+
+    def slug(self) -> str:
+        """The App's slug."""
+        with self._lock:
+            if not self._slug:
+                self._slug = ask_slug(self._keeper)
+            return self._slug
 
     def of(self, installation_id: int, repository_id: int, role: str) -> Token:
         """What gives a valid token at any time; `True` asks for a new one because GitHub refused the last."""

@@ -16,6 +16,7 @@ from bot.ledger.storable import storable
 
 MOST_TRIES = 6
 KEPT_S = 30 * 86_400
+PATIENCE_S = 86_400
 NEW_DELIVERY = insert(Delivery.__table__)  # type: ignore[arg-type]
 
 
@@ -64,14 +65,16 @@ class Deliveries:
         with self._database.session() as session:
             session.execute(update(Delivery).where(Delivery.guid == guid).values(state="done", outcome=storable(outcome[:2000]), payload=None, held_until=0.0))
 
-    def put_back(self, guid: str, outcome: str, after_s: float) -> None:
-        """Try again after some seconds, or give up after MOST_TRIES; the outcome says why."""
+    def put_back(self, guid: str, outcome: str, after_s: float, counts: bool = True) -> None:
+        """Try again after some seconds, or give up after MOST_TRIES, or after PATIENCE_S where a try does not count (GitHub was away)."""
         with self._database.session() as session:
             row = session.get(Delivery, guid)
             if row is None:
                 return
             row.outcome = storable(outcome[:2000])
-            if row.tries >= MOST_TRIES:
+            if not counts:
+                row.tries -= 1
+            if row.tries >= MOST_TRIES or row.received_at < time.time() - PATIENCE_S:
                 row.state, row.payload = "done", None
             else:
                 row.state, row.held_until = "held", time.time() + after_s

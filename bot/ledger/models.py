@@ -33,9 +33,15 @@ class Subject(Base):
     __tablename__ = "subjects"
     id: Mapped[str] = mapped_column(String(300), primary_key=True)
     generation: Mapped[int] = mapped_column(Integer, default=0)
+    repository_id: Mapped[int] = mapped_column(BigInteger, default=0)
+    number: Mapped[int] = mapped_column(Integer, default=0)
+    head_sha: Mapped[str] = mapped_column(String(64), default="")  # as it was seen last, while it was open
+    base_ref: Mapped[str] = mapped_column(Text, default="")
+    is_open: Mapped[bool] = mapped_column(Boolean, default=False)
     labelled: Mapped[bool] = mapped_column(Boolean, default=False)  # by someone with write
     comment_id: Mapped[int | None] = mapped_column(BigInteger)
     commented_run: Mapped[str] = mapped_column(String(64), default="")
+    __table_args__ = (Index("ix_subjects_head", "repository_id", "head_sha"),)
 
 
 class Run(Base):
@@ -58,6 +64,7 @@ class Run(Base):
     cause: Mapped[str] = mapped_column(String(32))
     actor: Mapped[str] = mapped_column(String(200), default="")
     hint: Mapped[str] = mapped_column(Text, default="")
+    delivery: Mapped[str] = mapped_column(String(64), default="", index=True)  # that asked for it: read twice, it asks once
     policy: Mapped[str] = mapped_column(Text, default="{}")
     state: Mapped[str] = mapped_column(String(16), default="queued")
     why: Mapped[str] = mapped_column(Text, default="")  # of a cancelled one
@@ -69,6 +76,8 @@ class Run(Base):
     tries: Mapped[int] = mapped_column(Integer, default=0)
     check_run_id: Mapped[int | None] = mapped_column(BigInteger)
     reported: Mapped[bool] = mapped_column(Boolean, default=False)
+    told_until: Mapped[float] = mapped_column(Float, default=0.0)  # one process at a time speaks to GitHub about it
+    check_asked: Mapped[bool] = mapped_column(Boolean, default=False)  # a check may be there whose answer was lost
     progress: Mapped[str] = mapped_column(Text, default="[]")
     verdict: Mapped[str] = mapped_column(String(16), default="")
     reason: Mapped[str] = mapped_column(String(64), default="")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from bot.ledger.storable import storable
 
 LEASE_S = 45.0
 MOST_TRIES = 3
+TOLD_FOR_S = 3 * 86_400  # what GitHub does not take for so long is not told any more
 ALIVE = ("queued", "running")
 
 
@@ -42,6 +43,19 @@ class NewRun:
     actor: str = ""
     hint: str = ""
     policy: str = "{}"
+    delivery: str = ""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ends that is never made: `reason` (configuration, budget_exhausted, out_of_scope, head_moved), in words, with a conclusion."""
+
+    reason: str
+    words: str
+    conclusion: str
+
+
+TOLD = "told"  # the cause of a run that only tells GitHub why nothing is run
 
 
 def subject_of_pull(repository_id: int, number: int) -> str:
@@ -60,20 +74,31 @@ class Runs:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def create(self, new: NewRun, again: bool = False, beside: bool = False) -> tuple[Run | None, list[Run]]:
-        """(the run, runs that it supersedes). No new run where one of the same head and base lives or is finished, unless `again`; `beside`: it
-        supersedes nothing."""
+    def create(self, new: NewRun, again: bool = False, ended: Ended | None = None) -> tuple[Run | None, list[Run]]:
+        """(the run, runs that it supersedes). `again`: though a finished one of the same head and base is what the commit's check shows.
+
+        No new run where one of the same head and base lives, or where this delivery has made one. A check belongs to a commit: what was finished
+        before another pull request of the same commit, or another base, was run does not count. `ended`: it is over as soon as it is there.
+        """
         now = time.time()
         with self._database.session() as session:
             _lock(session, new.subject)
-            same = session.scalars(select(Run).where(
-                Run.subject == new.subject, Run.head_sha == new.head_sha, Run.base_ref == new.base_ref, Run.state != "cancelled")).all()
-            if any(run.state in ALIVE for run in same) or (same and not again):
-                return None, []
-            superseded = [] if beside else _cancel(session, new.subject, "a newer run took its place", now)
+            superseded = [] if new.cause == TOLD else _cancel(session, new, "a newer run took its place", now)
+            of_delivery = select(func.count()).select_from(Run).where(Run.delivery == new.delivery, Run.subject == new.subject)
+            if new.delivery and session.scalar(of_delivery):
+                return None, superseded
+            of_head = session.scalars(select(Run).where(
+                Run.repository_id == new.repository_id, Run.head_sha == new.head_sha, Run.cause != TOLD).order_by(Run.created_at)).all()
+            same = [run for run in of_head if run.subject == new.subject and run.base_ref == new.base_ref and run.state != "cancelled"]
+            if new.cause != TOLD and (any(run.state in ALIVE for run in same) or (same and not again and of_head[-1].id == same[-1].id)):
+                return None, superseded
             known = {name: storable(value) if isinstance(value, str) else value for name, value in vars(new).items()}
             run = Run(id=f"{time.strftime('%Y%m%d', time.gmtime(now))}-{secrets.token_hex(16)}", created_at=now, state="queued", holder="",
-                      held_until=0.0, tries=0, reported=False, progress="[]", why="", verdict="", reason="", summary="", conclusion="", **known)
+                      held_until=0.0, tries=0, reported=False, progress="[]", why="", verdict="", reason="", summary="", conclusion="",
+                      told_until=0.0, check_asked=False, **known)
+            if ended is not None:
+                run.state, run.verdict, run.reason, run.summary = "finished", "inconclusive", ended.reason, storable(ended.words)
+                run.conclusion, run.finished_at = ended.conclusion, now
             session.add(run)
             return run, superseded
 
@@ -82,6 +107,13 @@ class Runs:
         with self._database.session() as session:
             _lock(session, subject)
             return _cancel(session, subject, why, time.time())
+
+    def cancel_others(self, subject: str, head_sha: str, base_ref: str, why: str) -> list[Run]:
+        """Cancel what lives of a subject for another head or base."""
+        with self._database.session() as session:
+            _lock(session, subject)
+            kept = {run.id for run in session.scalars(select(Run).where(Run.subject == subject, Run.head_sha == head_sha, Run.base_ref == base_ref))}
+            return _cancel(session, subject, why, time.time(), kept)
 
     def cancel_where(self, why: str, installation_id: int | None = None, repository_id: int | None = None) -> list[Run]:
         """Cancel what lives of an installation, or of a repository."""
@@ -161,12 +193,36 @@ class Runs:
     def latest(self, subject: str) -> Run | None:
         """The newest run of a subject."""
         with self._database.session() as session:
-            return session.scalars(select(Run).where(Run.subject == subject).order_by(Run.created_at.desc()).limit(1)).first()
+            query = select(Run).where(Run.subject == subject, Run.cause != TOLD).order_by(Run.created_at.desc()).limit(1)
+            return session.scalars(query).first()
 
     def of_head(self, repository_id: int, head_sha: str) -> list[Run]:
         """Runs of one commit, newest first."""
         with self._database.session() as session:
-            return list(session.scalars(select(Run).where(Run.repository_id == repository_id, Run.head_sha == head_sha).order_by(Run.created_at.desc())))
+            query = select(Run).where(Run.repository_id == repository_id, Run.head_sha == head_sha, Run.cause != TOLD)
+            return list(session.scalars(query.order_by(Run.created_at.desc())))
+
+    def speak(self, run_id: str, seconds: float) -> bool:
+        """Be the one who tells GitHub of a run for a while; False while another process is."""
+        now = time.time()
+        with self._database.session() as session:
+            mine = update(Run).where(Run.id == run_id, Run.told_until < now).values(told_until=now + seconds)
+            return session.execute(mine.returning(Run.id)).scalar_one_or_none() is not None
+
+    def fall_silent(self, run_id: str) -> None:
+        """Let others tell of it."""
+        self.update(run_id, told_until=0.0)
+
+    def ask_for_check(self, run_id: str) -> bool:
+        """Note that a check is being made; True for the first time, when there can be none yet."""
+        with self._database.session() as session:
+            first = update(Run).where(Run.id == run_id, Run.check_asked.is_(False)).values(check_asked=True)
+            return session.execute(first.returning(Run.id)).scalar_one_or_none() is not None
+
+    def tell_again(self, run_id: str) -> None:
+        """Have the end of a run told once more, if it has ended."""
+        with self._database.session() as session:
+            session.execute(update(Run).where(Run.id == run_id, Run.state.in_(("finished", "cancelled"))).values(reported=False))
 
     def lost(self) -> list[Run]:
         """Running ones whose holder died, and queued ones; the queue may have forgotten them."""
@@ -177,14 +233,17 @@ class Runs:
     def unreported(self) -> list[Run]:
         """Ended ones, oldest first, whose end GitHub was not told."""
         with self._database.session() as session:
-            ended = select(Run).where(Run.state.in_(("finished", "cancelled")), Run.reported.is_(False))
+            now = time.time()
+            ended = select(Run).where(Run.state.in_(("finished", "cancelled")), Run.reported.is_(False), Run.told_until < now,
+                                      Run.finished_at > now - TOLD_FOR_S)
             return list(session.scalars(ended.order_by(Run.created_at).limit(200)))
 
     def minutes_since(self, repository_id: int, since: float) -> float:
-        """Minutes of verification that a repository has had."""
+        """Minutes of verification that a repository has had, those of cancelled and of living runs too."""
+        now = time.time()
         with self._database.session() as session:
-            spent = select(func.coalesce(func.sum(Cost.seconds), 0.0)).where(Cost.repository_id == repository_id, Cost.at >= since)
-            return float(session.scalar(spent) or 0.0) / 60
+            spent = select(func.coalesce(func.sum(func.coalesce(Run.finished_at, now) - Run.started_at), 0.0))
+            return float(session.scalar(spent.where(Run.repository_id == repository_id, Run.created_at >= since, Run.started_at.is_not(None))) or 0.0) / 60
 
     def document(self, run_id: str) -> tuple[dict[str, Any], str] | None:
         """(verdict, diff) of a finished run."""
@@ -221,8 +280,11 @@ def _lock(session: Session, subject: str) -> None:
     session.execute(update(Subject).where(Subject.id == subject).values(generation=Subject.generation + 1))
 
 
-def _cancel(session: Session, subject: str, why: str, now: float) -> list[Run]:
-    rows = session.scalars(select(Run).where(Run.subject == subject, Run.state.in_(ALIVE))).all()
+def _cancel(session: Session, what: str | NewRun, why: str, now: float, kept: Collection[str] = ()) -> list[Run]:
+    """Cancel what lives of a subject; for a new run, of other heads and bases than its own."""
+    subject = what if isinstance(what, str) else what.subject
+    rows = [run for run in session.scalars(select(Run).where(Run.subject == subject, Run.state.in_(ALIVE))) if run.id not in kept
+            and (isinstance(what, str) or (run.head_sha, run.base_ref) != (what.head_sha, what.base_ref))]
     for run in rows:
         run.state, run.why, run.finished_at, run.held_until, run.conclusion = "cancelled", why, now, 0.0, "cancelled"
     return list(rows)

@@ -17,6 +17,23 @@ class Subjects:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    def see(self, subject: str, repository_id: int, number: int, head_sha: str, base_ref: str, is_open: bool) -> None:
+        """Remember a pull request as it is."""
+        with self._database.session() as session:
+            session.merge(Subject(id=subject, repository_id=repository_id, number=number, head_sha=head_sha, base_ref=base_ref, is_open=is_open))
+
+    def see_closed(self, subject: str) -> None:
+        """Remember that it is closed."""
+        with self._database.session() as session:
+            session.merge(Subject(id=subject, is_open=False))
+
+    def open_with_head(self, repository_id: int, head_sha: str) -> list[tuple[int, str]]:
+        """(number, base) of open pull requests that were seen with this head."""
+        with self._database.session() as session:
+            rows = select(Subject.number, Subject.base_ref).where(
+                Subject.repository_id == repository_id, Subject.head_sha == head_sha, Subject.is_open.is_(True))
+            return [(number, base) for number, base in session.execute(rows)]
+
     def set_labelled(self, subject: str, labelled: bool) -> None:
         """Remember that someone with write asked for verifications by the label."""
         with self._database.session() as session:
@@ -65,8 +82,8 @@ class Subjects:
             row = session.get(Installation, installation_id)
             return row.state if row else "active"
 
-    def purge(self, installation_id: int) -> list[str]:
-        """Drop everything that is known of an installation's repositories; ids of the runs that were, for their logs."""
+    def purge(self, installation_id: int) -> tuple[list[str], set[int]]:
+        """Drop everything that is known of an installation's repositories; ids of the runs and repositories that were, for their files."""
         with self._database.session() as session:
             runs = list(session.execute(select(Run.id, Run.subject, Run.repository_id).where(Run.installation_id == installation_id)))
             ids, subjects, repositories = [row[0] for row in runs], {row[1] for row in runs}, {row[2] for row in runs}
@@ -75,7 +92,7 @@ class Subjects:
             session.execute(delete(Run).where(Run.id.in_(ids)))
             session.execute(delete(Subject).where(Subject.id.in_(subjects)))
             session.execute(delete(Refusal).where(Refusal.repository_id.in_(repositories)))
-            return ids
+            return ids, repositories
 
     def rename(self, repository_id: int, full_name: str) -> None:
         """A repository has another name."""

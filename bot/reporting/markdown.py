@@ -58,11 +58,12 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def code(text: object, limit: int = 300) -> str:
-    """Text as a code span in one line. With a pipe in it, which would end a table's cell, it is an HTML element that reads the same."""
+    """Text as a code span in one line. With a pipe, which would end a table's cell, or what would make a link's text a definition, it is an HTML
+    element that reads the same."""
     line = one_line(text, limit)
     if not line:
         return "` `"
-    if "|" in line:
+    if "|" in line or "]:" in line:
         return f"<code>{PUNCTUATION.sub(_as_number, line)}</code>"
     mark = "`" * (_longest_run(line) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""

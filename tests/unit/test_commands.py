@@ -30,6 +30,7 @@ from bot.commands import Command, read_command
     ("`/dualgate verify`", None),
     ("use /dualgate verify", None),
     ("/dualgatex verify", None),
+    ("> quoted\u2028/dualgate verify", None),
     ("", None),
 ])
 def test_what_is_a_command(body: str, command: Command | None) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy import update
 from bot.ledger.database import Database
 from bot.ledger.deliveries import MOST_TRIES, Deliveries
 from bot.ledger.models import Delivery, Run
-from bot.ledger.runs import NewRun, Runs
+from bot.ledger.runs import Ended, NewRun, Runs
 from bot.ledger.subjects import Subjects
 
 VERDICT: dict[str, Any] = {
@@ -68,6 +68,16 @@ def test_a_delivery_whose_holder_died_is_taken_again(database: Database) -> None
     assert again.tries == 2
 
 
+def test_what_github_is_away_for_is_not_given_up(database: Database) -> None:
+    deliveries = Deliveries(database)
+    deliveries.record("g", "ping", "", "{}")
+    for _ in range(MOST_TRIES * 2):
+        assert deliveries.hold("g", "me", 60)
+        deliveries.put_back("g", "GitHub is away", 0.0, counts=False)
+        age(database, Delivery)
+    assert deliveries.hold("g", "me", 60) is not None
+
+
 def test_a_delivery_is_given_up_in_the_end(database: Database) -> None:
     deliveries = Deliveries(database)
     deliveries.record("g", "ping", "", "{}")
@@ -103,6 +113,59 @@ def test_the_same_head_is_run_again_only_when_asked(database: Database) -> None:
     assert runs.create(new(), again=True)[0] is not None
 
 
+def test_a_green_of_another_base_or_pull_request_makes_an_earlier_run_count_no_more(database: Database) -> None:
+    runs = Runs(database)
+    for subject, base in (("7/pull/1", "main"), ("7/pull/1", "weak"), ("7/pull/1", "main"), ("7/pull/2", "weak"), ("7/pull/1", "main")):
+        run, _ = runs.create(new(subject, base=base))
+        assert run is not None, (subject, base)
+        runs.take(run.id, "me")
+        runs.finish(run.id, "me", VERDICT, "success", "", {})
+    assert runs.create(new())[0] is None, "the commit's check is of this very run"
+
+
+def test_a_push_back_to_a_head_that_was_run_stops_the_other(database: Database) -> None:
+    runs = Runs(database)
+    first, _ = runs.create(new())
+    assert first is not None
+    runs.take(first.id, "me")
+    runs.finish(first.id, "me", VERDICT, "success", "", {})
+    other, _ = runs.create(new(sha="c" * 40))
+    assert other is not None
+    back, superseded = runs.create(new())
+    assert (back, [run.id for run in superseded]) == (None, [other.id])
+
+
+def test_one_delivery_asks_for_one_run(database: Database) -> None:
+    runs = Runs(database)
+    asked = replace(new(), delivery="guid")
+    first, _ = runs.create(asked, again=True)
+    assert first is not None
+    runs.take(first.id, "me")
+    runs.finish(first.id, "me", VERDICT, "success", "", {})
+    assert runs.create(asked, again=True)[0] is None
+    assert runs.create(replace(asked, delivery="another"), again=True)[0] is not None
+
+
+def test_a_run_that_ends_at_once_is_never_taken(database: Database) -> None:
+    runs = Runs(database)
+    run, _ = runs.create(new(), ended=Ended("configuration", "line 1", "action_required"))
+    assert run is not None
+    assert runs.take(run.id, "me") is None
+    assert runs.lost() == []
+    assert [one.id for one in runs.unreported()] == [run.id]
+
+
+def test_one_process_at_a_time_speaks_of_a_run(database: Database) -> None:
+    runs = Runs(database)
+    run, _ = runs.create(new())
+    assert run is not None
+    assert runs.speak(run.id, 60)
+    assert not runs.speak(run.id, 60)
+    runs.fall_silent(run.id)
+    assert runs.speak(run.id, 60)
+    assert [runs.ask_for_check(run.id), runs.ask_for_check(run.id)] == [True, False]
+
+
 def test_a_run_is_held_by_one_and_its_finish_counts_only_while_it_is_held(database: Database) -> None:
     runs = Runs(database)
     run, _ = runs.create(new())
@@ -120,8 +183,17 @@ def test_a_run_is_held_by_one_and_its_finish_counts_only_while_it_is_held(databa
     assert runs.finish(run.id, "other", VERDICT, "success", "diff", {"/x/1.log": "out"})
     assert [row.output for row in runs.evidence(run.id)] == ["out"]
     assert runs.document(run.id) == (VERDICT, "diff")
-    assert runs.minutes_since(7, 0) == 1.5
     assert [one.id for one in runs.unreported()] == [run.id]
+
+
+def test_the_minutes_of_cancelled_runs_count_too(database: Database) -> None:
+    runs = Runs(database)
+    run, _ = runs.create(new())
+    assert run is not None
+    runs.take(run.id, "me")
+    runs.cancel("7/pull/1", "closed")
+    runs.update(run.id, started_at=1000.0, finished_at=1090.0)
+    assert runs.minutes_since(7, 0) == 1.5
 
 
 def test_a_cancelled_run_can_be_neither_renewed_nor_finished(database: Database) -> None:
@@ -184,6 +256,6 @@ def test_purging_leaves_other_installations(database: Database) -> None:
     assert other is not None
     runs.take(run.id, "me")
     runs.finish(run.id, "me", VERDICT, "success", "", {})
-    assert subjects.purge(5) == [run.id]
+    assert subjects.purge(5) == ([run.id], {7})
     assert runs.load(run.id) is None
     assert runs.load(other.id) is not None

@@ -25,3 +25,11 @@ def test_an_empty_file_is_the_default() -> None:
 def test_a_fault_has_file_line_and_column(text: str, where: str) -> None:
     with pytest.raises(BadInput, match=where.replace(".", r"\.").replace("[", r"\[")):
         read_policy(text, "f.yml")
+
+
+@pytest.mark.parametrize("text", [
+    "trigger_label: 2024-13-45\n", "plans:\n- test: \"pytest 'x\"\n", "a: " + "[" * 5000, "trigger_label: \"\\ud800\"\n", "x" * 70_000,
+])
+def test_what_no_reader_can_read_is_bad_input_all_the_same(text: str) -> None:
+    with pytest.raises(BadInput, match=r"dualgate\.yml"):
+        read_policy(text)

@@ -101,6 +101,10 @@ def use_tokens(place: Place) -> None:
     assert "workflows" not in ROLES["reporter"]
 
 
+def use_app(place: Place) -> None:
+    assert place.requests.slug() == "dualgate"
+
+
 def use_deliveries(place: Place) -> None:
     place.hub.settle()
     past = place.requests.past_deliveries(0)
@@ -178,7 +182,7 @@ def use_check_read(place: Place) -> None:
 
 
 def use_comment_read(place: Place) -> None:
-    comments = Comments(place.api, APP_ID)
+    comments = Comments(place.api, APP_ID, place.requests.slug)
     made = comments.keep(place.pull.number, None, "<!-- ours -->\nfirst", ours)
     place.hub.faults.add("PATCH", ".*/comments/.*", 502, perform_first=True)
     comments.keep(place.pull.number, made, "<!-- ours -->\nsecond", ours)
@@ -197,7 +201,7 @@ def ours(body: str) -> bool:
 
 
 def use_comments(place: Place) -> None:
-    comments = Comments(place.api, APP_ID)
+    comments = Comments(place.api, APP_ID, place.requests.slug)
     place.hub.comment("olga", place.pull, "<!-- ours --> or so says olga")
     place.hub.faults.add("POST", ".*/comments", 502, perform_first=True)
     made = comments.keep(place.pull.number, None, "<!-- ours -->\nfirst", ours)
@@ -206,7 +210,7 @@ def use_comments(place: Place) -> None:
 
 
 def use_comment_edit(place: Place) -> None:
-    comments = Comments(place.api, APP_ID)
+    comments = Comments(place.api, APP_ID, place.requests.slug)
     made = comments.keep(place.pull.number, None, "<!-- ours -->\nfirst", ours)
     assert comments.keep(place.pull.number, made, "<!-- ours -->\n" + "x" * 65_000, ours) == made
     comment = place.hub.comments(place.repository, place.pull.number, "dualgate[bot]")[0]
@@ -217,6 +221,7 @@ def use_comment_edit(place: Place) -> None:
 
 USES: dict[tuple[str, str], Callable[[Place], None]] = {
     ("POST", "/app/installations/{installation_id}/access_tokens"): use_tokens,
+    ("GET", "/app"): use_app,
     ("GET", "/app/hook/deliveries"): use_deliveries,
     ("POST", "/app/hook/deliveries/{delivery_id}/attempts"): use_attempts,
     ("GET", "/repos/{owner}/{repo}/pulls/{pull_number}"): use_pull,

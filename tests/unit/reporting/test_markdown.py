@@ -40,6 +40,7 @@ def test_inline_text_adds_no_markup(frame: str, text: str) -> None:
 @given(text=HOSTILE)
 @example(text="`a``b`|")
 @example(text="|``` @a@b.example")
+@example(text="]:")
 def test_a_code_span_adds_nothing_but_itself(frame: str, text: str) -> None:
     plain, shown = rendered(frame.format("word")), rendered(frame.format(code(text)))
     assert (shown.kinds & MARKUP) - {"html_inline"} <= plain.kinds & MARKUP

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rq import Queue
+from rq.serializers import JSONSerializer
 
 from bot.queue import INTAKE, WorkQueue
 from webhooks.handover import Handover
@@ -13,8 +14,8 @@ def test_jobs_come_in_their_order_and_workers_understand_them(queue: WorkQueue) 
     for number in range(20):
         handover.send(f"guid-{number}")
     handover.close()
-    jobs = Queue(INTAKE, connection=queue.connection).jobs
-    assert [job.args for job in jobs] == [(f"guid-{number}",) for number in range(20)]
+    jobs = Queue(INTAKE, connection=queue.connection, serializer=JSONSerializer).jobs
+    assert [job.args for job in jobs] == [[f"guid-{number}"] for number in range(20)]
     assert {job.func_name for job in jobs} == {"bot.jobs.receive"}
 
 

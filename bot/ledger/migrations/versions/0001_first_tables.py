@@ -43,11 +43,19 @@ def upgrade() -> None:
     op.create_table('subjects',
     sa.Column('id', sa.String(length=300), nullable=False),
     sa.Column('generation', sa.Integer(), nullable=False),
+    sa.Column('repository_id', sa.BigInteger(), nullable=False),
+    sa.Column('number', sa.Integer(), nullable=False),
+    sa.Column('head_sha', sa.String(length=64), nullable=False),
+    sa.Column('base_ref', sa.Text(), nullable=False),
+    sa.Column('is_open', sa.Boolean(), nullable=False),
     sa.Column('labelled', sa.Boolean(), nullable=False),
     sa.Column('comment_id', sa.BigInteger(), nullable=True),
     sa.Column('commented_run', sa.String(length=64), nullable=False),
     sa.PrimaryKeyConstraint('id')
     )
+    with op.batch_alter_table('subjects', schema=None) as batch_op:
+        batch_op.create_index('ix_subjects_head', ['repository_id', 'head_sha'], unique=False)
+
     op.create_table('runs',
     sa.Column('id', sa.String(length=64), nullable=False),
     sa.Column('subject', sa.String(length=300), nullable=False),
@@ -65,6 +73,7 @@ def upgrade() -> None:
     sa.Column('cause', sa.String(length=32), nullable=False),
     sa.Column('actor', sa.String(length=200), nullable=False),
     sa.Column('hint', sa.Text(), nullable=False),
+    sa.Column('delivery', sa.String(length=64), nullable=False),
     sa.Column('policy', sa.Text(), nullable=False),
     sa.Column('state', sa.String(length=16), nullable=False),
     sa.Column('why', sa.Text(), nullable=False),
@@ -76,6 +85,8 @@ def upgrade() -> None:
     sa.Column('tries', sa.Integer(), nullable=False),
     sa.Column('check_run_id', sa.BigInteger(), nullable=True),
     sa.Column('reported', sa.Boolean(), nullable=False),
+    sa.Column('told_until', sa.Float(), nullable=False),
+    sa.Column('check_asked', sa.Boolean(), nullable=False),
     sa.Column('progress', sa.Text(), nullable=False),
     sa.Column('verdict', sa.String(length=16), nullable=False),
     sa.Column('reason', sa.String(length=64), nullable=False),
@@ -87,6 +98,7 @@ def upgrade() -> None:
     with op.batch_alter_table('runs', schema=None) as batch_op:
         batch_op.create_index('ix_runs_check', ['check_run_id'], unique=False)
         batch_op.create_index('ix_runs_created', ['created_at'], unique=False)
+        batch_op.create_index(batch_op.f('ix_runs_delivery'), ['delivery'], unique=False)
         batch_op.create_index('ix_runs_head', ['repository_id', 'head_sha'], unique=False)
         batch_op.create_index('ix_runs_state', ['state', 'held_until'], unique=False)
         batch_op.create_index('ix_runs_subject', ['subject', 'created_at'], unique=False)
@@ -146,10 +158,14 @@ def downgrade() -> None:
         batch_op.drop_index('ix_runs_subject')
         batch_op.drop_index('ix_runs_state')
         batch_op.drop_index('ix_runs_head')
+        batch_op.drop_index(batch_op.f('ix_runs_delivery'))
         batch_op.drop_index('ix_runs_created')
         batch_op.drop_index('ix_runs_check')
 
     op.drop_table('runs')
+    with op.batch_alter_table('subjects', schema=None) as batch_op:
+        batch_op.drop_index('ix_subjects_head')
+
     op.drop_table('subjects')
     op.drop_table('refusals')
     op.drop_table('installations')
