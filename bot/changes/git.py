@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ SAFE = ("-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "core.
 DIFF = ("--no-ext-diff", "--no-textconv", "--binary", "--full-index", "--no-renames", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
         "-U3", "--no-indent-heuristic", "--submodule=short", "--ignore-submodules=none")
 GITLINK = "160000"
+LONGEST_LISTING, LARGEST_TREE = 64 << 20, 2 << 30
 
 
 def _environment(**more: str) -> dict[str, str]:
@@ -68,7 +70,10 @@ class GitRepository:
 
     def _start(self, *args: str, where: list[str] | None = None, stdin: bytes = b"", **environment: str) -> bytes:
         place = where if where is not None else [f"--git-dir={self.git_dir}"]
-        done = subprocess.run(["git", *SAFE, *place, *args], input=stdin, capture_output=True, env=_environment(**environment), check=False)
+        words = ["git", *SAFE, *place, *args]
+        if args[0] == "ls-tree":
+            return _capped(words, _environment(**environment))
+        done = subprocess.run(words, input=stdin, capture_output=True, env=_environment(**environment), check=False)
         if done.returncode != 0:
             text = done.stderr.decode("utf-8", "replace").strip()
             raise GitFailed(text.splitlines()[-1] if text else f"git {args[0]} ended with {done.returncode}")
@@ -227,10 +232,36 @@ def _read_tree(run: Callable[..., bytes], treeish: str) -> Listing:
         else:
             rows.append((path, mode, oid))
     wanted = list(dict.fromkeys(oid for _, _, oid in rows))
+    _check_size(run, wanted, [oid for _, _, oid in rows])
     output = run("cat-file", "--batch", stdin="\n".join(wanted).encode() + b"\n" if wanted else b"")
     blobs = _blobs(output)
     tree = Tree((path, File(mode, blobs[oid])) for path, mode, oid in rows if oid in blobs)
     return Listing(tree, tuple(submodules), tuple(path for path, _, oid in rows if oid not in blobs))
+
+
+def _capped(words: list[str], environment: dict[str, str]) -> bytes:
+    """The output of a listing. Raises BadInput for one that is longer than a repository's can be: a few blobs can stand for millions of paths."""
+    with tempfile.TemporaryFile() as errors, subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=environment) as git:
+        assert git.stdout is not None
+        output = git.stdout.read(LONGEST_LISTING + 1)
+        if len(output) > LONGEST_LISTING:
+            git.kill()
+            raise BadInput(f"the tree has too many files: their list is longer than {LONGEST_LISTING >> 20} MB")
+        if git.wait() != 0:
+            errors.seek(0)
+            raise GitFailed((errors.read().decode("utf-8", "replace").strip().splitlines() or ["git ls-tree failed"])[-1])
+        return output
+
+
+def _check_size(run: Callable[..., bytes], wanted: list[str], oids: list[str]) -> None:
+    """Raises BadInput for a tree whose files, laid out, would fill this machine's memory; one blob may stand for many."""
+    if not wanted:
+        return
+    sizes = run("cat-file", "--batch-check=%(objectsize)", stdin="\n".join(wanted).encode() + b"\n").decode().split("\n")
+    known = {oid: int(size) for oid, size in zip(wanted, sizes, strict=False) if size.isdigit()}
+    total = sum(known.get(oid, 0) for oid in oids)
+    if total > LARGEST_TREE:
+        raise BadInput(f"the tree's files are {total >> 20} MB, more than {LARGEST_TREE >> 20}")
 
 
 def _blobs(output: bytes) -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -138,6 +139,18 @@ def test_a_clone_that_lacks_what_the_change_touches_is_bad_input(tmp_path: Path)
     answer = verify(tmp_path / "r", "--base", "HEAD~1", "--head", "HEAD")
     assert answer.status == 2
     assert "stats.py" in answer.errors
+
+
+def test_a_tree_that_stands_for_millions_of_paths_is_bad_input(tmp_path: Path) -> None:
+    base = make(tmp_path / "r", {"stats.py": DEFECT, "test_stats.py": TESTS})
+    level = git(tmp_path / "r", "rev-parse", "HEAD^{tree}").strip()
+    for _ in range(6):
+        listing = "".join(f"040000 tree {level}\t{name:>0{40}}\n" for name in "0123456789")
+        level = subprocess.run(["git", "-C", str(tmp_path / "r"), "mktree"], input=listing, capture_output=True, text=True, check=True).stdout.strip()
+    head = git(tmp_path / "r", "commit-tree", level, "-p", base, "-m", "bomb").strip()
+    answer = verify(tmp_path / "r", "--base", "HEAD", "--head", head)
+    assert (answer.status, answer.errors.count("\n")) == (2, 1)
+    assert "too many files" in answer.errors
 
 
 def test_a_new_test_that_needs_its_neighbours_is_judged_beside_them(tmp_path: Path) -> None:
