@@ -18,9 +18,10 @@ NO_PLAN = "no plan: nothing here is known to be tested (no source file or manife
 
 def plans_of(
     tree: Tree, commit_date: datetime.date, version: str | None, policy: Policy, file: str, today: datetime.date, before: Tree | None = None,
+    changed: Iterable[str] = (),
 ) -> tuple[Plan, ...]:
     """The plans of a tree, as the repository's configuration has them. Raises BadInput for configuration that fits none of them."""
-    return policy.over(detect_plans(tree, Sight(commit_date, today, version, before)), file)
+    return policy.over(detect_plans(tree, Sight(commit_date, today, version, before, frozenset(changed))), file)
 
 
 def title_of(plan: Plan) -> str:

@@ -90,7 +90,8 @@ class _Verification:
             return _decided(report, (Part(Evidence(only_prose=True)),), change)
         policy, file = read_config(self.order.config, change.base_tree)
         side = change.base_tree.with_changes({**change.tests, **(change.given or {})})
-        plans = plans_of(side, change.commit_date.date(), change.version, policy, file, today(), change.base_tree)
+        paths = [*change.source, *change.tests, *change.frozen, *(change.given or {})]
+        plans = plans_of(side, change.commit_date.date(), change.version, policy, file, today(), change.base_tree, paths)
         if not plans:
             return _decided(report, (Part(Evidence(findings=(blocker("no_tests", NO_PLAN),), has_tests=False)),), change)
         more = [finding for plan in plans for finding in manifest_findings(change, plan)]

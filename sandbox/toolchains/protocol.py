@@ -28,13 +28,14 @@ class Sight:
     """What a plan is made from beside the tree.
 
     `version`: the last tag's, for projects that ask Git for theirs. `before`: base, where the tree holds a change's tests as well: its test files
-    belong to the suite whatever the change does to them.
+    belong to the suite whatever the change does to them. `changed`: paths of the change, where there are more parts than can be run.
     """
 
     commit_date: datetime.date
     today: datetime.date
     version: str | None = None
     before: Tree | None = None
+    changed: frozenset[str] = frozenset()
 
 
 class Rules(Protocol):

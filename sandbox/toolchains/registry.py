@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sandbox.plan import Plan
+from sandbox.toolchains.go.toolchain import GO
 from sandbox.toolchains.protocol import Changes, Rules, Sight, Toolchain
 from sandbox.toolchains.python.toolchain import PYTHON
 from sandbox.workspace import Tree
 
-TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON,)
+TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO)
 BY_NAME = {toolchain.name: toolchain for toolchain in TOOLCHAINS}
 
 
