@@ -201,7 +201,7 @@ class Box:
             "wanted": list(request.wanted) if request.wanted is not None else None, "test_seconds": limits.test_s,
             "suite_seconds": limits.suite_s, "collect_seconds": limits.collect_s, "trace": request.trace, "order": request.order,
             "collect": request.collect, "settings": dict(request.settings), "launcher": inside.source("launcher.py"),
-            "driver": inside.driver(request.mode), "tracer": inside.source("line_tracer.py") if request.trace else "",
+            "driver": inside.driver(request.mode), "tracer": inside.tracer(request.mode) if request.trace else "",
         }
         return json.dumps(payload).encode()
 

@@ -22,6 +22,11 @@ def driver(mode: str) -> str:
     return source(DRIVERS[mode])
 
 
+def tracer(mode: str) -> str:
+    """The text of what counts lines in the driver's own process; empty where the tests are in another."""
+    return source("line_tracer.py") if interpreter(mode) == ENVIRONMENT_PYTHON else ""
+
+
 def interpreter(mode: str) -> str:
     """What a mode's driver runs under."""
     return ENVIRONMENT_PYTHON if mode in ("pytest", "script") else IMAGE_PYTHON

@@ -1,7 +1,7 @@
 """`go test -json` -> the records of a run. Runs beside the tests, under the image's Python, and holds the channel: no test has it.
 
-args: groups; settings: directory (of the module, from the root), packages [[folder from the module, import path, group], ...], flags, names
-(a program for each unit is never started: units are chosen with -run and the rest is left out of the report), script ([path, name] or null).
+args: groups, none for all; wanted: units are chosen with -run, and the rest is left out of the report. settings: directory (of the module, from the
+root), packages [[folder from the module, import path, group], ...], flags, cache [the environment's, the run's own], script ([path, name] or null).
 """
 
 import collections
@@ -10,7 +10,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 
@@ -457,8 +456,19 @@ def go_script(run, payload, channel):
     return 0 if record["outcome"] == "passed" else 1
 
 
+def warm_cache(kept, own):
+    """The environment's build cache as links in a folder that can be written: the tool refuses a cache on a read-only file system."""
+    if os.path.isdir(own) or not os.path.isdir(kept):
+        return
+    for folder, _, names in os.walk(kept):
+        mine = os.path.join(own, os.path.relpath(folder, kept))
+        os.makedirs(mine, exist_ok=True)
+        for name in names:
+            os.symlink(os.path.join(folder, name), os.path.join(mine, name))
+
+
 def run(payload, channel):
-    sys.stdout.flush()
+    warm_cache(*payload["settings"]["cache"])
     following = GoRun(channel, payload)
     if payload["settings"].get("script"):
         return go_script(following, payload, channel)

@@ -2,7 +2,8 @@
 
 Started with the namespace {"payload": {...}}: key (hex), root, mode, args, wanted (ids or null), test_seconds, suite_seconds (stop before the
 next test; null for never), collect_seconds, order (groups, most relevant first, for a suite too long to finish), trace ({file: [lines]} or null),
-collect (find the tests, run none), settings (the plan's words for the driver), driver and tracer (source texts). A driver defines
+collect (find the tests, run none), settings (the plan's words for the driver), driver and tracer (source
+texts; no tracer where the driver counts lines by itself). A driver defines
 run(payload, channel) -> exit status.
 """
 
@@ -65,7 +66,7 @@ def main(payload):
     channel.send({"k": "hello", "python": sys.version.split()[0]})
     os.chdir(payload["root"])
     tracer = None
-    if payload.get("trace"):
+    if payload["tracer"]:
         space = {"__name__": "dualgate_tracer"}
         exec(compile(payload["tracer"], "<dualgate tracer>", "exec"), space)
         tracer = space["LineTracer"](payload["root"], payload["trace"])

@@ -16,6 +16,7 @@ from sandbox.plan import Plan
 from sandbox.results.report import TestReport
 from sandbox.toolchains.go.detect import DEBIANS
 from sandbox.toolchains.go.plan import GoPlan, of_go
+from sandbox.toolchains.go.running import KEPT_CACHE, OWN_CACHE
 from sandbox.toolchains.protocol import Ground
 from sandbox.workspace import Tree
 
@@ -23,7 +24,7 @@ SUITE, PACKAGES = "trixie", ("golang-go",)
 HOME = "/opt/env"
 MODFILE = f"{HOME}/mod/go.mod"
 COMMON = {
-    "GOCACHE": f"{HOME}/gocache", "GOMODCACHE": f"{HOME}/gomod", "GOPATH": f"{HOME}/gopath", "GOENV": "off", "GOTELEMETRY": "off", "GOSUMDB": "off",
+    "GOMODCACHE": f"{HOME}/gomod", "GOPATH": f"{HOME}/gopath", "GOENV": "off", "GOTELEMETRY": "off", "GOSUMDB": "off",
     "GOFLAGS": "-buildvcs=false", "GOMAXPROCS": "2", "GOTOOLCHAIN": "local",
 }
 PATH = f"{HOME}/go/bin:/usr/lib/go/bin:/usr/local/bin:/usr/bin:/bin"
@@ -50,8 +51,8 @@ class GoLadder:
 
     def install(self) -> None:
         """The toolchain, the modules, all packages compiled. What does not compile on base shows in the trial."""
-        self.variables.update({**COMMON, "PATH": PATH, "GOPROXY": "off"})
-        self._need("folders", f"mkdir -p {HOME}/gocache {HOME}/gomod {HOME}/gopath {HOME}/mod")
+        self.variables.update({**COMMON, "PATH": PATH, "GOPROXY": "off", "GOCACHE": OWN_CACHE})
+        self._need("folders", f"mkdir -p {KEPT_CACHE} {HOME}/gomod {HOME}/gopath {HOME}/mod")
         self._toolchain()
         if not self.plan.vendored:
             self._try("modules", "go mod download")
@@ -101,8 +102,8 @@ class GoLadder:
             self.variables["GOWORK"] = "off"
 
     def _shell(self, command: str) -> list[str]:
-        settings = " ".join(f"{name}='{value}'" for name, value in self.variables.items() if name != "GOPROXY")
-        return ["/bin/sh", "-c", f"export {settings}; cd {posixpath.join(self.root, self.plan.directory)} && {command}"]
+        settings = " ".join(f"{name}='{value}'" for name, value in self.variables.items() if name not in ("GOPROXY", "GOCACHE"))
+        return ["/bin/sh", "-c", f"export GOCACHE={KEPT_CACHE} {settings}; cd {posixpath.join(self.root, self.plan.directory)} && {command}"]
 
     def _try(self, name: str, command: str) -> bool:
         left = self.budget_s - (time.monotonic() - self._started)
@@ -125,7 +126,7 @@ class GoInstaller:
     """Debian's compiler, or any other since 1.21."""
 
     title = "Go"
-    recipe = 1
+    recipe = 2
 
     def base(self, engine: DockerEngine) -> str:
         """Debian with Go."""

@@ -12,6 +12,8 @@ from sandbox.results.report import TestReport
 from sandbox.toolchains.go.plan import GoPlan, of_go
 from sandbox.workspace import Tree
 
+KEPT_CACHE, OWN_CACHE = "/opt/env/gocache", "/tmp/gocache"
+
 
 class GoRunner:
     """Groups are packages; the driver is told all of the module's, and which of them to run."""
@@ -24,7 +26,7 @@ class GoRunner:
         """Some packages."""
         mine = of_go(plan)
         folders = [_inside(mine, folder) for folder, _, group in mine.packages if group in groups]
-        return self._request(mine, tuple(groups) or ("(none)",), *[f"./{folder}" for folder in folders])
+        return self._request(mine, tuple(groups) or ("(none)",), *[f"./{folder}" if folder else "." for folder in folders])
 
     def collect(self, plan: Plan, tree: Tree) -> RunRequest:
         """Compiled and listed."""
@@ -53,7 +55,7 @@ class GoRunner:
 
 def _settings(plan: GoPlan) -> dict[str, object]:
     packages = [[_inside(plan, folder) or ".", path, group] for folder, path, group in plan.packages]
-    return {"directory": plan.directory, "packages": packages, "flags": list(plan.arguments)}
+    return {"directory": plan.directory, "packages": packages, "flags": list(plan.arguments), "cache": [KEPT_CACHE, OWN_CACHE]}
 
 
 def _inside(plan: GoPlan, folder: str) -> str:
