@@ -28,7 +28,7 @@ from sandbox.toolchains.registry import toolchain_of
 from sandbox.workspace import Tree, to_tar
 
 CACHE_FORMAT = 7
-READ_ONLY = re.compile(r"Permission denied|PermissionError|Read-only file system|readonly database|unable to open database file")
+READ_ONLY = re.compile(r"[Pp]ermission denied|PermissionError|EACCES|EROFS|[Rr]ead-only file system|readonly database|unable to open database file")
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,8 @@ class Bench:
 
 def needs_writable(report: TestReport) -> bool:
     """Whether tests fail because they may not write into the tree."""
-    return any(r.failed and READ_ONLY.search(r.message) for r in report.results.values()) or bool(READ_ONLY.search(report.internal))
+    texts = [*(r.message for r in report.results.values() if r.failed), *report.uncollected.values(), report.internal]
+    return any(READ_ONLY.search(text) for text in texts)
 
 
 def now() -> float:

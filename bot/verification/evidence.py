@@ -73,6 +73,7 @@ class Evidence:
     environment_failed: str | None = None
     infrastructure: str | None = None
     only_prose: bool = False
+    faults: Faults = field(default_factory=Faults)
     findings: tuple[Finding, ...] = ()
 
 

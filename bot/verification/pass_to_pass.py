@@ -68,7 +68,8 @@ def _sort(state: _Sorted, name: str, evidence: Evidence, patched: TestReport) ->
         state.missing.append(name)
         group = group_of(name)
         collected = group in patched.collected or any(group_of(other) == group for other in patched.results)
-        if now is None and collected and patched.complete and not patched.cut:
+        hidden = group in patched.died or _below_a_failure(name, patched)
+        if now is None and collected and patched.complete and not patched.cut and not hidden:
             state.removed.append(name)
         else:
             state.regressions.append(name)
@@ -78,6 +79,12 @@ def _sort(state: _Sorted, name: str, evidence: Evidence, patched: TestReport) ->
         state.timeouts.append(name)
     else:
         state.regressions.append(name)
+
+
+def _below_a_failure(name: str, patched: TestReport) -> bool:
+    """Whether a subtest is gone because the test that starts it failed before."""
+    parts = name.split("/")
+    return any((above := patched.results.get("/".join(parts[:count]))) is not None and above.failed for count in range(1, len(parts)))
 
 
 def _multiplied(base: TestReport, patched: TestReport, evidence: Evidence) -> list[str]:
@@ -123,11 +130,13 @@ def _p2p_findings(state: _Sorted, evidence: Evidence, patched: TestReport, chang
         found.append(blocker("flaky", f"{counted(risky)} that may run the changed code failed at least once with it", tests=tuple(risky)))
     for file, text in patched.uncollected.items():
         if evidence.base is not None and file not in evidence.base.uncollected:
+            if evidence.faults.source_place.search(text):
+                found.append(blocker("build_failed", f"the change does not compile\n{_tail(text)}", tests=(file,)))
+                continue
             excused = [name for name in evidence.base.passing() if group_of(name) == file]
             code = "needs_review" if excused and set(excused) <= set(state.review) else "regression"
             found.append(blocker(code, f"{file} no longer collects", tests=(file,)))
-            lines = [line for line in text.strip().splitlines() if line.strip()]
-            found.append(warning("collection", "\n".join(lines[-6:]), (file,)))
+            found.append(warning("collection", _tail(text), (file,)))
     if patched.internal or (not patched.complete and not patched.limit and not patched.broken):
         tail = "\n".join((patched.internal or patched.log).strip().splitlines()[-8:])
         found.append(blocker("regression", f"with the change the test runner does not come to its end\n{tail}"))
@@ -144,6 +153,10 @@ def _p2p_findings(state: _Sorted, evidence: Evidence, patched: TestReport, chang
         found.append(warning("suite_cut", "the suite is too long for its time limit: the tests nearest to the change were run, "
                              f"{len(patched.results)} of them"))
     return found
+
+
+def _tail(text: str) -> str:
+    return "\n".join([line for line in text.strip().splitlines() if line.strip()][-6:])
 
 
 def _ended_badly(evidence: Evidence, patched: TestReport) -> bool:

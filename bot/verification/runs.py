@@ -55,7 +55,7 @@ def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int, share:
     limit = None if base.limit and base.limit == patched.limit else limit
     suspicious = [name for name in base.passing() if not _passes(patched, name)]
     return Evidence(
-        base=base, patched=patched, base_again=base_again, patched_again=patched_again, near=near, reproducer=reproducer,
+        faults=bench.toolchain.faults, base=base, patched=patched, base_again=base_again, patched_again=patched_again, near=near, reproducer=reproducer,
         own_copies=own_copies,
         rewritten=tests.rewritten(change.base_tree, change.source, base.passing()),
         touched=_touched_texts(bench, touched, suspicious), has_tests=_has_tests(change),

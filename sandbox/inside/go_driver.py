@@ -243,6 +243,7 @@ class GoRun:
             self.death(package)
 
     def death(self, package):
+        self.send({"k": "died", "file": package.group})
         unfinished = package.running()
         text = "".join(package.output)
         named = any(t.hung for t in unfinished) or any("panic: " in t.text() for t in package.tests.values() if t.ended)

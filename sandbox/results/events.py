@@ -1,7 +1,7 @@
 """Signed records of a run -> TestReport. Every runner's driver (sandbox/inside) speaks in the same records.
 
 hello; items [[id, file, line], ...], any number of times; ready; for a test, by its place among the items: start, phase (when, outcome, seconds,
-message, ...), end, slow; of a group: collected, uncollected, skipped_file; lost (places that a death of the program hides); cut; lines; internal; exit.
+message, ...), end, slow; of a group: collected, uncollected, skipped_file, died; lost (places that a death of the program hides); cut; lines; internal; exit.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def build_report(run: RawRun, root: str) -> TestReport:
     skipped_files: dict[str, str] = {}
     collected: list[str] = []
     lost: set[int] = set()
+    died: list[str] = []
     executed, internal, cut_short = None, "", False
     for record in run.records:
         match record["k"]:
@@ -51,6 +52,8 @@ def build_report(run: RawRun, root: str) -> TestReport:
                 collected.append(record["file"])
             case "lost":
                 lost.update(record["i"])
+            case "died":
+                died.append(record["file"])
             case "cut":
                 cut_short = True
             case "lines":
@@ -69,7 +72,7 @@ def build_report(run: RawRun, root: str) -> TestReport:
             begun=place in started and place not in lost, ended=place in ended or (exited and run.request.mode == "script"),
             slow=slow.get(place), limit=run.limit)
     return TestReport(
-        results=results, uncollected=uncollected, collected=tuple(dict.fromkeys(collected)), skipped_files=skipped_files,
+        results=results, uncollected=uncollected, collected=tuple(dict.fromkeys(collected)), skipped_files=skipped_files, died=tuple(died),
         status=run.status, seconds=run.seconds, limit=run.limit, broken=run.broken, complete=complete, cut=cut,
         executed=executed, log=run.log, command=run.request.command, args=run.request.args, internal=internal)
 

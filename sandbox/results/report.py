@@ -68,6 +68,7 @@ class TestReport:
     uncollected: dict[str, str] = field(default_factory=dict)  # group -> error text
     collected: tuple[str, ...] = ()
     skipped_files: dict[str, str] = field(default_factory=dict)
+    died: tuple[str, ...] = ()  # groups whose own program ended before its last test, where each has its own
     status: int | None = None
     seconds: float = 0.0
     limit: str | None = None
@@ -101,5 +102,5 @@ class TestReport:
             row["nearest"] = tuple(row["nearest"]) if row["nearest"] else None
             results[name] = TestResult(**row)
         rest = {k: v for k, v in data.items() if k != "results"}
-        rest.update({name: tuple(rest[name]) for name in ("collected", "command", "args")})
+        rest.update({name: tuple(rest[name]) for name in ("collected", "died", "command", "args")})
         return cls(results=results, **rest)

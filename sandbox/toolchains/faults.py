@@ -13,7 +13,8 @@ class Faults:
 
     `missing`: patterns whose first group is a name that is not there; `own`: exceptions that are a fault of the test itself; `names`: exceptions of a
     missing name; `keyword`: text of a refused argument; `foreign`: a missing name of a module or type, which only the change may excuse; `fixture`: a
-    fixture of the test's own is missing. `compiled`: a group that does not compile runs none of its tests.
+    fixture of the test's own is missing. `compiled`: a group that does not compile runs none of its tests; `source_place`: a compiler's
+    words name a file that is no test.
     """
 
     missing: tuple[re.Pattern[str], ...] = ()
@@ -24,6 +25,7 @@ class Faults:
     foreign: re.Pattern[str] = re.compile(r"(?!)")
     fixture: re.Pattern[str] = re.compile(r"(?!)")
     compiled: bool = False
+    source_place: re.Pattern[str] = re.compile(r"(?!)")
 
     def missing_name(self, text: str) -> str | None:
         """The name that a failure's text says is not there."""

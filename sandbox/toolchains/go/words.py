@@ -15,6 +15,7 @@ FAULTS = Faults(
     ),
     own=frozenset({"build"}),
     compiled=True,
+    source_place=re.compile(r"^(?:\./)?[^\s:]+(?<!_test)\.go:\d+:\d+: ", re.MULTILINE),
 )
 
 SIGNS = Signs(
