@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import shlex
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -143,8 +144,11 @@ def read_policy(text: str, file: str = PATH) -> Policy:
     try:
         policy = Policy.model_validate(data)
         policy.model_dump_json().encode("utf-8")
-        for plan in policy.plans:
-            _pytest_arguments(plan.test or "pytest", file)
+        for number, plan in enumerate(policy.plans):
+            try:
+                shlex.split(plan.test or "")
+            except ValueError as error:
+                raise BadInput(f"{file}: plans[{number}].test: {error}") from error
         return policy
     except (PydanticSerializationError, UnicodeError) as error:
         raise BadInput(f"{file}: it holds half a character (a lone surrogate)") from error
