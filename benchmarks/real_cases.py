@@ -1,6 +1,6 @@
 """Run `dualgate verify` over real bug-fix commits and tabulate: id, verdict, F2P, P2P, cold and warm seconds.
 
-    python benchmarks/real_cases.py CASES.jsonl --mirrors FOLDER --out FOLDER [--only ID ...] [--cold] [--twin]
+    python benchmarks/real_cases.py CASES.jsonl --mirrors FOLDER --out FOLDER [--only ID ...] [--language NAME ...] [--warm] [--twin]
 
 CASES: one JSON object a line, either with base_commit/fix_commit (verified with --head) or in SWE-bench's form (--patch, --test-patch).
 FOLDER of mirrors: `owner+name/repo`, bare or not. `--twin` also verifies the same commit without its source changes: never `verified`.
@@ -59,6 +59,7 @@ def main() -> None:
     parser.add_argument("--mirrors", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--only", nargs="*")
+    parser.add_argument("--language", nargs="*", default=["python"])
     parser.add_argument("--warm", action="store_true")
     parser.add_argument("--twin", action="store_true")
     options = parser.parse_args()
@@ -67,7 +68,7 @@ def main() -> None:
         name = case.get("id") or case["instance_id"]
         repo = options.mirrors / case["repo"].replace("/", "+") / "repo"
         unwanted = bool(options.only) and name not in options.only
-        if unwanted or not repo.exists() or case.get("language", "python") != "python" or case.get("expect_head", "") is None:
+        if unwanted or not repo.exists() or case.get("language", "python") not in options.language or case.get("expect_head", "") is None:
             continue
         folder = options.out / name
         folder.mkdir(parents=True, exist_ok=True)

@@ -8,18 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.changes.change import Change, boxable, version_of
+from bot.changes.change import Change
 from bot.changes.git import GitRepository
+from bot.changes.reading import boxable, version_of
 from bot.ledger.run_store import RunStore
 from bot.policy import Policy
 from bot.reporting.escape import plain
 from bot.settings import Settings
 from bot.verification.bench import Bench
 from bot.verification.diagnosis import first_lines
+from bot.verification.plans import NO_PLAN, plans_of, title_of
+from bot.verification.preparing import today, tree_root
 from bot.verification.runs import run_base_suite
-from bot.verification.verdict import plans_json
-from bot.verification.verify import read_config, today, tree_root
-from sandbox import interpreters
+from bot.verification.verdict import plan_json
+from bot.verification.verify import read_config
 from sandbox.docker import DockerEngine
 from sandbox.environment import Workshop, prepare
 from sandbox.environment_image import Environment
@@ -27,7 +29,7 @@ from sandbox.errors import EngineUnavailable, EnvironmentFailed, ImageUnavailabl
 from sandbox.limits import Limits
 from sandbox.plan import Plan
 from sandbox.results.report import Outcome, TestReport
-from sandbox.toolchains.python.detect import detect
+from sandbox.toolchains.registry import JointRules, toolchain_of, toolchains_in
 
 
 @dataclass(frozen=True)
@@ -42,18 +44,67 @@ class PlanRequest:
 
 
 @dataclass(frozen=True)
-class PlanResult:
-    """The plan and, where it was run, the base suite."""
+class Tried:
+    """One plan and, where it was run, its base suite; `failed`: why its environment could not be made."""
 
-    repository: str
-    commit: str
-    plan: Plan | None
+    plan: Plan
     environment: Environment | None = None
     report: TestReport | None = None
     environment_s: float = 0.0
+    failed: str = ""
+    unstable: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """A plan of the verdict, with the reasons for each choice."""
+        return {**plan_json(self.plan, self.environment), "why": [vars(choice) for choice in self.plan.why]}
+
+    def run_json(self) -> dict[str, Any]:
+        """The counts of its run."""
+        report = self.report or TestReport()
+        return {
+            "toolchain": self.plan.toolchain, "framework": self.plan.framework,
+            "passed": report.count(Outcome.PASSED, Outcome.XPASSED),
+            "failed": report.count(Outcome.FAILED), "errors": report.count(Outcome.ERROR) + len(report.uncollected),
+            "skipped": report.count(Outcome.SKIPPED, Outcome.XFAILED), "unstable": self.unstable,
+            "environment_s": round(self.environment_s, 3), "suite_s": round(report.seconds, 3), "first_error": first_error(report) or self.failed or None,
+        }
+
+    @property
+    def reason(self) -> str:
+        """Why this plan shows nothing; empty where a test passed."""
+        if self.failed:
+            return "environment_failed"
+        report = self.report or TestReport()
+        if report.count(Outcome.PASSED):
+            return ""
+        return "no_tests" if not report.results and not report.uncollected else "base_broken"
+
+    def lines(self) -> list[str]:
+        """For a person."""
+        lines = [f"  {c.choice:<20} {plain(c.value)}" + (f"   ({c.file}:{c.line})" if c.file else "") for c in self.plan.why]
+        if self.environment:
+            made = "cached" if self.environment.cached else f"built in {self.environment_s:.1f} s"
+            lines.append(f"  environment          {toolchain_of(self.plan).installer.title} {self.environment.release}, {made}")
+            lines += [f"  not installed        {plain(row)}" for row in self.environment.dropped]
+        lines += [f"  not set up           {plain(line)}" for line in self.failed.splitlines()]
+        if self.report is not None:
+            run = self.run_json()
+            counts = ", ".join(f"{run[word]} {word}" for word in ("passed", "failed", "errors", "skipped"))
+            lines.append(f"  suite                {counts}, {run['suite_s']:.1f} s")
+            lines += ["  first error          " + plain(line) for line in (run["first_error"] or "").splitlines()[:6]]
+        return lines
+
+
+@dataclass(frozen=True)
+class PlanResult:
+    """Every plan of a repository, run or not."""
+
+    repository: str
+    commit: str
+    tried: tuple[Tried, ...] = ()
+    ran: bool = False
     reason: str = ""
     summary: str = ""
-    unstable: int = 0
 
     @property
     def exit_status(self) -> int:
@@ -62,38 +113,16 @@ class PlanResult:
 
     def to_json(self) -> dict[str, Any]:
         """`dualgate/plan/v1`."""
-        plans = plans_json(self.plan, self.environment)
-        for row in plans:
-            row["why"] = [vars(choice) for choice in self.plan.why] if self.plan else []
-        return {"schema": "dualgate/plan/v1", "repository": self.repository, "commit": self.commit, "plans": plans,
-                "run": [self._run()] if self.report is not None else None, "reason": self.reason or None, "summary": self.summary}
-
-    def _run(self) -> dict[str, Any]:
-        report = self.report or TestReport()
-        plan = self.plan
-        return {
-            "toolchain": plan.toolchain if plan else None, "framework": plan.framework if plan else None,
-            "passed": report.count(Outcome.PASSED, Outcome.XPASSED),
-            "failed": report.count(Outcome.FAILED), "errors": report.count(Outcome.ERROR) + len(report.uncollected),
-            "skipped": report.count(Outcome.SKIPPED, Outcome.XFAILED), "unstable": self.unstable,
-            "environment_s": round(self.environment_s, 3), "suite_s": round(report.seconds, 3), "first_error": first_error(report),
-        }
+        run = [one.run_json() for one in self.tried if one.report is not None] if self.ran else []
+        return {"schema": "dualgate/plan/v1", "repository": self.repository, "commit": self.commit, "plans": [one.to_json() for one in self.tried],
+                "run": run or None, "reason": self.reason or None, "summary": self.summary}
 
     def text(self) -> str:
         """For a person."""
         lines = [self.summary]
-        if self.plan:
-            lines += [f"  {c.choice:<20} {plain(c.value)}" + (f"   ({c.file}:{c.line})" if c.file else "") for c in self.plan.why]
-        if self.environment:
-            made = "cached" if self.environment.cached else f"built in {self.environment_s:.1f} s"
-            lines.append(f"  environment          Python {self.environment.python}, {made}")
-            lines += [f"  not installed        {plain(row)}" for row in self.environment.dropped]
-        if self.report is not None:
-            run = self._run()
-            counts = ", ".join(f"{run[word]} {word}" for word in ("passed", "failed", "errors", "skipped"))
-            lines.append(f"  suite                {counts}, {run['suite_s']:.1f} s")
-            if run["first_error"]:
-                lines += ["  first error          " + plain(line) for line in run["first_error"].splitlines()[:6]]
+        for one in self.tried:
+            lines += [f" {title_of(one.plan)}"] if len(self.tried) > 1 else []
+            lines += one.lines()
         return "\n".join(lines)
 
 
@@ -118,40 +147,57 @@ def plan_repository(request: PlanRequest, settings: Settings, store: RunStore, e
     commit = repository.commit(request.revision)
     tree, _ = boxable(repository.tree(commit).tree)
     policy, file = read_config(request.config, tree)
-    tag = repository.last_tag(commit)
-    date = repository.commit_date(commit)
-    plan = detect(tree, date.date(), interpreters.available(), version_of(tag), today())
-    name = repository.name()
-    if plan is None:
-        return PlanResult(name, commit, None, reason="no_tests", summary=f"{name}: no plan: no Python file and no manifest")
-    plan = policy.plan(plan, file)
+    tag, name, date = repository.last_tag(commit), repository.name(), repository.commit_date(commit)
+    plans = plans_of(tree, date.date(), version_of(tag), policy, file, today())
+    if not plans:
+        return PlanResult(name, commit, reason="no_tests", summary=f"{name}: {NO_PLAN}")
     if not request.run:
-        return PlanResult(name, commit, plan, summary=f"{name}: {plan.framework} with Python {plan.interpreters[0]}, {len(plan.test_files)} test files")
+        words = [f"{plan.framework} with {toolchain_of(plan).installer.title} {plan.interpreters[0]}, {len(plan.test_files)} test files" for plan in plans]
+        return PlanResult(name, commit, tuple(Tried(plan) for plan in plans), summary=f"{name}: {'; '.join(words)}")
     engine.sweep()
     with repository.scratch() as scratch:
         files = scratch.one_commit(commit, tag)
-        change = Change(repository=name, base=commit, head=None, commit_date=date, version=plan.version, base_tree=tree, git_files=files)
-        return _run(request, settings, store, engine, change, plan, policy, started, say)
+        change = Change(repository=name, base=commit, head=None, commit_date=date, version=version_of(tag), base_tree=tree, git_files=files,
+                        rules=JointRules(tree, tree, toolchains_in(tree)))
+        runs = _Runs(settings, store, engine, change, policy, started + request.timeout_s, say)
+        return _summed(name, commit, tuple(runs.run(plan, place) for place, plan in enumerate(plans)))
 
 
-def _run(
-    request: PlanRequest, settings: Settings, store: RunStore, engine: DockerEngine, change: Change, plan: Plan, policy: Policy, started: float,
-    say: Callable[[str], None],
-) -> PlanResult:
-    name, commit = change.repository, change.base
-    workshop = Workshop(settings.data_dir, settings.trusted_ca(), budget_s=min(1500.0, request.timeout_s))
-    try:
-        environment = prepare(engine, workshop, plan, change.base_tree, tree_root(name), git=change.git_files, today=today(), say=say)
-    except EnvironmentFailed as error:
-        return PlanResult(name, commit, plan, environment_s=time.monotonic() - started, reason="environment_failed",
-                          summary=f"{name}: the environment can't be built: {error}\n" + "\n".join(error.tried) + "\n" + error.tail)
-    except ImageUnavailable as error:
-        raise EngineUnavailable(str(error)) from error
-    seconds = time.monotonic() - started
-    bench = Bench(
-        engine=engine, environment=environment, patched_environment=environment, plan=plan, change=change, folder=store.folder(engine.run_id),
-        cache=settings.data_dir / "suites", limits=policy.limits.over(Limits()), deadline=started + request.timeout_s, boxes=settings.max_boxes, say=say)
-    report = run_base_suite(bench, change.base_tree)
-    passed = report.count(Outcome.PASSED)
-    reason = "" if passed else ("no_tests" if not report.results and not report.uncollected else "base_broken")
-    return PlanResult(name, commit, plan, environment, report, seconds, reason, f"{name}: {passed} of {len(report.results)} tests pass on {commit[:12]}")
+@dataclass(frozen=True)
+class _Runs:
+    """What all plans' runs need."""
+
+    settings: Settings
+    store: RunStore
+    engine: DockerEngine
+    change: Change
+    policy: Policy
+    deadline: float
+    say: Callable[[str], None]
+
+    def run(self, plan: Plan, place: int) -> Tried:
+        """The environment, and the base suite in it."""
+        started, change = time.monotonic(), self.change
+        workshop = Workshop(self.settings.data_dir, self.settings.trusted_ca(), budget_s=max(1.0, min(1500.0, self.deadline - started)))
+        try:
+            root = tree_root(change.repository)
+            environment = prepare(self.engine, workshop, plan, change.base_tree, root, git=change.git_files, today=today(), say=self.say)
+        except EnvironmentFailed as error:
+            words = f"the environment can't be built: {error}\n" + "\n".join(error.tried) + "\n" + error.tail
+            return Tried(plan, environment_s=time.monotonic() - started, failed=words)
+        except ImageUnavailable as error:
+            raise EngineUnavailable(str(error)) from error
+        seconds = time.monotonic() - started
+        bench = Bench(
+            engine=self.engine, environment=environment, patched_environment=environment, plan=plan, change=change,
+            folder=self.store.folder(self.engine.run_id) / f"plan-{place}", cache=self.settings.data_dir / "suites", limits=self.policy.limits.over(Limits()),
+            deadline=self.deadline, boxes=self.settings.max_boxes, say=self.say)
+        return Tried(plan, environment, run_base_suite(bench, change.base_tree), seconds)
+
+
+def _summed(name: str, commit: str, tried: tuple[Tried, ...]) -> PlanResult:
+    reports = [one.report for one in tried if one.report is not None]
+    passed, total = sum(report.count(Outcome.PASSED) for report in reports), sum(len(report.results) for report in reports)
+    reason = "" if passed else tried[0].reason
+    summary = f"{name}: {passed} of {total} tests pass on {commit[:12]}" if reports else f"{name}: {tried[0].failed.splitlines()[0]}"
+    return PlanResult(name, commit, tried, True, reason, summary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import shlex
 from dataclasses import replace
 from typing import Annotated, Any, Literal
@@ -12,10 +13,13 @@ from pydantic_core import PydanticSerializationError
 
 from bot.errors import BadInput
 from sandbox.limits import Limits
-from sandbox.plan import Choice, Plan, Requirements
+from sandbox.plan import Plan
+from sandbox.toolchains.protocol import Given
+from sandbox.toolchains.registry import toolchain_of
 
 PATH = ".github/dualgate.yml"
 LARGEST = 65_536
+MOST_PLANS = 20
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
 
@@ -48,14 +52,25 @@ class PathsPolicy(_Model):
 
 
 class PlanPolicy(_Model):
-    """One plan in place of what detection finds. `install`: requirement strings (PEP 508) added to it; `test`: a pytest command."""
+    """Words over one plan that detection finds, by its folder and, where that has several, its toolchain.
+
+    `install`: requirements added to it (PEP 508 for Python, module@version for Go, name@range for Node); `test`: its runner's command.
+    """
 
     directory: str = "."
-    toolchain: str = "python"
+    toolchain: str | None = None
     version: str | None = None
     env: dict[str, str] = Field(default_factory=dict)
     install: tuple[str, ...] = ()
     test: str | None = None
+
+    def means(self, plan: Plan) -> bool:
+        """Whether these words are about a plan."""
+        return posixpath.normpath(self.directory).strip("/").removeprefix(".") == plan.directory and self.toolchain in (None, plan.toolchain)
+
+    def given(self) -> Given:
+        """In a toolchain's terms."""
+        return Given(self.version, self.install, tuple(sorted(self.env.items())), self.test)
 
 
 class BudgetPolicy(_Model):
@@ -93,36 +108,22 @@ class Policy(_Model):
     runtime: str | None = None
     limits: LimitsPolicy = LimitsPolicy()
     paths: PathsPolicy = PathsPolicy()
-    plans: Annotated[tuple[PlanPolicy, ...], Field(max_length=1)] = ()
+    plans: Annotated[tuple[PlanPolicy, ...], Field(max_length=MOST_PLANS)] = ()
 
-    def plan(self, plan: Plan, file: str) -> Plan:
-        """The detected plan with the file's words over it."""
-        for mine in self.plans:
-            why = [*plan.why]
-            if mine.version:
-                plan = replace(plan, interpreters=(mine.version,))
-                why.append(Choice("interpreter", mine.version, file))
-            if mine.install:
-                plan = replace(plan, stages=(*plan.stages, Requirements(file, mine.install)))
-                why.append(Choice("requirements", f"{file}: {len(mine.install)}", file))
-            if mine.env:
-                plan = replace(plan, environment=tuple(sorted(mine.env.items())))
-            if mine.test:
-                plan = replace(plan, arguments=_pytest_arguments(mine.test, file))
-                why.append(Choice("test", mine.test, file))
-            plan = replace(plan, why=tuple(why))
-        return plan
-
-
-def _pytest_arguments(command: str, file: str) -> tuple[str, ...]:
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise BadInput(f"{file}: plans[0].test: {error}") from error
-    for start in (["pytest"], ["python", "-m", "pytest"], ["python3", "-m", "pytest"], ["py.test"]):
-        if words[:len(start)] == start:
-            return tuple(words[len(start):])
-    raise BadInput(f"{file}: plans[0].test must be a pytest command, not {command!r}")
+    def over(self, plans: tuple[Plan, ...], file: str) -> tuple[Plan, ...]:
+        """The detected plans with the file's words over them. Raises BadInput for words that belong to none of them."""
+        laid = list(plans)
+        for number, mine in enumerate(self.plans):
+            meant = [place for place, plan in enumerate(plans) if mine.means(plan)]
+            if not meant and plans:
+                there = ", ".join(f"{plan.toolchain} in {plan.directory or '.'}" for plan in plans)
+                raise BadInput(f"{file}: plans[{number}] is about {mine.toolchain or 'a plan'} in {mine.directory}, and there is only: {there}")
+            for place in meant:
+                try:
+                    laid[place] = toolchain_of(laid[place]).configure(laid[place], mine.given(), file)
+                except ValueError as error:
+                    raise BadInput(f"{file}: plans[{number}].test {error}") from error
+        return tuple(laid)
 
 
 def read_policy(text: str, file: str = PATH) -> Policy:
@@ -143,8 +144,11 @@ def read_policy(text: str, file: str = PATH) -> Policy:
     try:
         policy = Policy.model_validate(data)
         policy.model_dump_json().encode("utf-8")
-        for plan in policy.plans:
-            _pytest_arguments(plan.test or "pytest", file)
+        for number, plan in enumerate(policy.plans):
+            try:
+                shlex.split(plan.test or "")
+            except ValueError as error:
+                raise BadInput(f"{file}: plans[{number}].test: {error}") from error
         return policy
     except (PydanticSerializationError, UnicodeError) as error:
         raise BadInput(f"{file}: it holds half a character (a lone surrogate)") from error

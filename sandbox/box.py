@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,7 +20,6 @@ from sandbox.errors import EngineUnavailable, Interrupted
 from sandbox.hardening import HOSTNAME, RUNNER_UID, SUPERVISOR, SUPERVISOR_UID, box_arguments, run_environment
 from sandbox.limits import Limits
 
-PYTHON = "/opt/env/bin/python"
 BOOT = (
     "import sys,struct,json\n"
     "if sys.path and sys.path[0]=='': del sys.path[0]\n"
@@ -40,15 +39,27 @@ LOOK = (
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What to run in a box. `args` go to pytest as they are, or name one script."""
+    """What to run in a box, in the words of a driver (sandbox/inside).
+
+    `args` name what is run (options and files of pytest, groups of another runner, one script); `wanted`: exact ids, None for all; `collect`: only
+    find the tests; `settings`: what else the driver needs to know of the plan; `shown`: the command as a person would type it.
+    """
 
     mode: str = "pytest"
     args: tuple[str, ...] = ()
     wanted: tuple[str, ...] | None = None
     trace: dict[str, list[int]] | None = None
     order: tuple[str, ...] | None = None
+    collect: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
     environment: tuple[tuple[str, str], ...] = ()
     deadline: float | None = None  # time.monotonic() value
+    shown: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """For people."""
+        return self.shown or ("pytest" if self.mode == "pytest" else "python", *self.args)
 
 
 @dataclass
@@ -62,7 +73,7 @@ class RawRun:
     log_bytes: int = 0
     limit: str | None = None
     broken: str | None = None
-    command: tuple[str, ...] = ()
+    request: RunRequest = field(default_factory=RunRequest)
 
 
 class _Log:
@@ -149,7 +160,7 @@ class Box:
         """Start the runner as its own uid and read its report until it ends, a limit is hit, or the box dies."""
         channel, log = ReportChannel(), _Log(self.limits.kept_log_kb)
         progress = _Progress(self.limits, request.deadline)
-        result = RawRun(command=("python", "-m", request.mode, *request.args))
+        result = RawRun(request=request)
 
         def sink(stream: int, data: bytes) -> None:
             if stream == STDOUT:
@@ -167,7 +178,8 @@ class Box:
         body = self._payload(request, channel)
         try:
             done = execute(
-                self._engine.api, self.container, [PYTHON, "-c", BOOT], sink, user=str(RUNNER_UID), stdin=struct.pack(">I", len(body)) + body,
+                self._engine.api, self.container, [inside.interpreter(request.mode), "-c", BOOT], sink, user=str(RUNNER_UID),
+                stdin=struct.pack(">I", len(body)) + body,
                 environment=run_environment(request.environment), watch=watch)
         except APIError as error:
             raise EngineUnavailable(f"the engine refused a run: {error.explanation}") from error
@@ -187,9 +199,9 @@ class Box:
         payload: dict[str, Any] = {
             "key": channel.key.hex(), "root": self.root, "mode": request.mode, "args": list(request.args),
             "wanted": list(request.wanted) if request.wanted is not None else None, "test_seconds": limits.test_s,
-            "suite_seconds": limits.suite_s, "trace": request.trace, "order": request.order,
-            "launcher": inside.source("launcher.py"), "reporter": inside.source("pytest_reporter.py"),
-            "tracer": inside.source("line_tracer.py"),
+            "suite_seconds": limits.suite_s, "collect_seconds": limits.collect_s, "trace": request.trace, "order": request.order,
+            "collect": request.collect, "settings": dict(request.settings), "launcher": inside.source("launcher.py"),
+            "driver": inside.driver(request.mode), "tracer": inside.tracer(request.mode) if request.trace else "",
         }
         return json.dumps(payload).encode()
 

@@ -16,16 +16,16 @@ from pathlib import Path
 from sandbox import images
 from sandbox.build_container import open_build
 from sandbox.docker import DockerEngine
-from sandbox.environment_image import BUILD_VARIABLES, Environment, keep, kept, lay_out, version_variables
+from sandbox.environment_image import Environment, keep, kept, lay_out
 from sandbox.errors import BuildFailed, EnvironmentFailed, ImageUnavailable, UnknownPackage
 from sandbox.plan import Plan
 from sandbox.results.report import TestReport
-from sandbox.toolchains.python.install import ENV, UV, Ladder
-from sandbox.trial import needs, starts, trial, worth
+from sandbox.toolchains.protocol import Toolchain
+from sandbox.toolchains.registry import toolchain_of
+from sandbox.trial import starts, trial, worth
 from sandbox.workspace import Tree
 
 MOST_ASKED = 12
-RECIPE = 10  # raise when the way an environment is made changes
 Say = Callable[[str], None]
 
 
@@ -67,7 +67,7 @@ class Workshop:
 
 def environment_key(plan: Plan, tree: Tree, base: str, added: tuple[str, ...], today: datetime.date) -> str:
     """sha256 over everything the image is made from. Undated plans change with the ISO week."""
-    total = hashlib.sha256(f"{RECIPE}\0{base}\0".encode())
+    total = hashlib.sha256(f"{toolchain_of(plan).installer.recipe}\0{base}\0".encode())
     total.update(json.dumps(replace(plan, why=(), test_files=()).to_json(), sort_keys=True).encode())
     for path in plan.manifests:
         total.update(path.encode() + b"\0" + hashlib.sha256(tree[path].data).digest())
@@ -86,7 +86,7 @@ def prepare(
     `added`: requirements that a change adds, already looked at by the caller. Raises EnvironmentFailed, UnknownPackage, ImageUnavailable.
     """
     started = time.monotonic()
-    base = images.bootstrap(engine)
+    base = toolchain_of(plan).installer.base(engine)
     key = environment_key(plan, tree, base, (*added, root), today)
     reference = f"{images.ENVIRONMENT}:{key}"
     with workshop.one_builder(key):
@@ -108,59 +108,69 @@ def _best(
     started: float, say: Say,
 ) -> Environment:
     """The environment, of those with the plan's interpreters, that the tests do best in."""
+    toolchain = toolchain_of(plan)
     tried: list[str] = []
     best: tuple[Environment, TestReport] | None = None
     for version in plan.interpreters[:3]:
-        say(f"environment: Python {version}, installing")
+        named = f"{toolchain.installer.title} {version}"
+        say(f"environment: {named}, installing")
         try:
-            found = _build(engine, workshop, plan, tree, root, version, key, git, added, started, say)
+            found = _build(engine, workshop, toolchain, plan, tree, root, version, key, git, added, started, say)
         except ImageUnavailable as error:
-            tried.append(f"Python {version}: {error}")
+            tried.append(f"{named}: {error}")
             last = EnvironmentFailed(str(error))
             continue
         except UnknownPackage:
             raise
         except EnvironmentFailed as error:
-            tried += [f"Python {version}: {error}", *error.tried[-6:]]
+            tried += [f"{named}: {error}", *error.tried[-6:]]
             last = error
             continue
         if best is None or worth(found[1]) > worth(best[1]):
             best = found
         if starts(found[1], plan):
             break
-        tried.append(f"Python {version}: the tests do not start")
+        tried.append(f"{named}: the tests do not start")
     if best is None:
         raise EnvironmentFailed(str(last), tuple(tried), last.tail)
     return replace(best[0], tried=(*tried, *best[0].tried))
 
 
 def _build(
-    engine: DockerEngine, workshop: Workshop, plan: Plan, tree: Tree, root: str, version: str, key: str, git: Mapping[str, bytes],
+    engine: DockerEngine, workshop: Workshop, toolchain: Toolchain, plan: Plan, tree: Tree, root: str, version: str, key: str, git: Mapping[str, bytes],
     added: tuple[str, ...], started: float, say: Say,
 ) -> tuple[Environment, TestReport]:
     """Install, try the tests out, install what the trial asks for, up to three times."""
-    image, python = images.with_python(engine, version)
+    installer = toolchain.installer
+    ground = installer.ground(engine, version)
     tmpfs = {root: "rw,exec,size=4g,mode=755", "/tmp": "rw,exec,size=6g,mode=1777"}
-    variables = {**BUILD_VARIABLES, **version_variables(plan)}
-    with open_build(engine, image, tmpfs, workshop.ca_bundle, variables) as build:
+    with open_build(engine, ground.image, tmpfs, workshop.ca_bundle, installer.variables(plan)) as build:
         lay_out(build, tree, root, git)
         left = workshop.budget_s - (time.monotonic() - started)
-        ladder = Ladder(build, plan, root, python, version, budget_s=left)
+        ladder = installer.ladder(build, plan, tree, root, ground, left)
         ladder.install()
         ladder.added(list(added))
         asked: set[str] = set()
         while True:
-            environment = keep(build, ladder.tried, ladder.dropped, key, root, plan, on_trial=True)
+            environment = keep(build, installer, ladder, key, root, plan, on_trial=True)
             say("environment: trying the tests out")
-            report = trial(engine, environment, tree, root, git)
-            more = [name for name in needs(report, plan) if name not in asked]
+            report = trial(engine, environment, plan, toolchain.runner, tree, root, git)
+            more = [name for name in installer.needs(report, plan) if name not in asked]
             if not more or len(asked) > MOST_ASKED:
                 break
             say(f"environment: the tests ask for {', '.join(more)}")
             asked.update(more)
-            ladder.requirements("asked for by the tests", more)
-            ladder.finish()
+            ladder.asked(more)
     return environment, report
+
+
+@dataclass
+class _Rebuilt:
+    """What stands for the ladder of an environment that was made from another one."""
+
+    tried: list[str]
+    dropped: list[str]
+    variables: dict[str, str]
 
 
 def rebuild(
@@ -171,21 +181,20 @@ def rebuild(
 
     `inputs`: the files that differ. Raises BuildFailed with the last lines of the compiler.
     """
+    installer = toolchain_of(plan).installer
     sources = hashlib.sha256("".join(f"{path}\0{tree[path].data!r}" for path in inputs if path in tree).encode()).hexdigest()
-    key = hashlib.sha256(f"{RECIPE}\0{base.key}\0{sources}".encode()).hexdigest()[:24]
+    key = hashlib.sha256(f"{installer.recipe}\0{base.key}\0{sources}".encode()).hexdigest()[:24]
     with workshop.one_builder(key):
         here = kept(engine, key, base.root, plan)
         if here:
             return here
         say("extension modules: building them from the change's sources")
         tmpfs = {base.root: "rw,exec,size=4g,mode=755", "/tmp": "rw,exec,size=4g,mode=1777"}
-        with open_build(engine, base.image, tmpfs, None, {**BUILD_VARIABLES, **version_variables(plan)}, network="none") as build:
+        with open_build(engine, base.image, tmpfs, None, installer.variables(plan), network="none") as build:
             build.need(["rm", "-rf", "/opt/overlay"], 60)
             lay_out(build, tree, base.root, git)
-            done = build.step([UV, "pip", "install", "--python", ENV, "--offline", "--reinstall", "--no-build-isolation", "--no-deps",
-                               "--no-sources", "-e", base.root], 900)
-            if not done.ok:
-                done = build.step(["/bin/sh", "-c", f"cd {base.root} && {ENV}/bin/python setup.py -q build_ext --inplace"], 900)
+            done = installer.rebuild(build, base.root)
             if not done.ok:
                 raise BuildFailed("\n".join(done.output.strip().splitlines()[-30:]))
-            return keep(build, [*base.tried, "extension modules from the change's sources: ok"], base.dropped, key, base.root, plan)
+            made = _Rebuilt([*base.tried, "extension modules from the change's sources: ok"], list(base.dropped), dict(base.variables))
+            return keep(build, installer, made, key, base.root, plan)

@@ -52,14 +52,14 @@ class KeptImage:
     labels: dict[str, str]
 
 
-def _packages(suite: str) -> tuple[str, ...]:
-    return (*COMMON, *FOR_COPIED_PYTHONS) if suite == SUITE else COMMON
+def _packages(suite: str, more: tuple[str, ...] = ()) -> tuple[str, ...]:
+    return (*COMMON, *(FOR_COPIED_PYTHONS if suite == SUITE else ()), *more)
 
 
-def base_reference(suite: str = SUITE) -> str:
-    """The name that this version's base image of a Debian release has."""
-    recipe = "\n".join((suite, *_packages(suite), SETUP, installed_version("uv")))
-    return f"{BASE}:{suite}-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
+def base_reference(suite: str = SUITE, more: tuple[str, ...] = ()) -> str:
+    """The name that this version's base image of a Debian release has. `more`: Debian packages beside the common ones."""
+    recipe = "\n".join((suite, *_packages(suite, more), SETUP, installed_version("uv")))
+    return f"{BASE}:{'-'.join((suite, *more[:1]))}-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
 
 
 def inspect(engine: DockerEngine, reference: str) -> dict[str, Any]:
@@ -76,22 +76,23 @@ def image_id(engine: DockerEngine, reference: str) -> str | None:
         return None
 
 
-def bootstrap(engine: DockerEngine, pulled_from: str | None = None, suite: str = SUITE) -> str:
+def bootstrap(engine: DockerEngine, pulled_from: str | None = None, suite: str = SUITE, more: tuple[str, ...] = ()) -> str:
     """Make the base image of a Debian release if it isn't here; its id.
 
-    `pulled_from`: an image of a registry to start from (Debian with Python, git and a compiler) instead of Debian's mirror.
-    Raises ImageUnavailable with what is missing.
+    `pulled_from`: an image of a registry to start from (Debian with Python, git and a compiler) instead of Debian's mirror; `more`: Debian packages
+    beside the common ones. Raises ImageUnavailable with what is missing.
     """
-    here = image_id(engine, base_reference(suite))
+    reference = base_reference(suite, more)
+    here = image_id(engine, reference)
     if here and not pulled_from:
         return here
-    raw = _pull(engine, pulled_from) if pulled_from else _debootstrap(engine, suite)
+    raw = _pull(engine, pulled_from) if pulled_from else _debootstrap(engine, suite, more)
     try:
         with open_build(engine, raw) as build:
             build.need(["/bin/sh", "-c", SETUP], 60)
             build.write("/usr/local/bin/uv", Path(uv.find_uv_bin()).read_bytes(), "755")
             build.need(["/usr/local/bin/uv", "--version"], 60)
-            return build.commit(BASE, base_reference(suite).split(":")[1], {KIND_LABEL: "base"})
+            return build.commit(BASE, reference.split(":")[1], {KIND_LABEL: "base"})
     finally:
         if not pulled_from:
             _forget(engine, f"{BASE}:raw")
@@ -105,10 +106,10 @@ def _pull(engine: DockerEngine, reference: str) -> str:
         raise ImageUnavailable(f"{reference} can't be pulled: {error.explanation}") from error
 
 
-def _debootstrap(engine: DockerEngine, suite: str) -> str:
+def _debootstrap(engine: DockerEngine, suite: str, more: tuple[str, ...]) -> str:
     if shutil.which("mmdebstrap") is None:
         raise ImageUnavailable("no mmdebstrap on this machine to make a base image with: apt-get install mmdebstrap")
-    argv = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(_packages(suite))}", suite, "-"]
+    argv = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(_packages(suite, more))}", suite, "-"]
     making = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert making.stdout is not None
     assert making.stderr is not None

@@ -1,4 +1,4 @@
-"""A plan: how a repository is set up and tested, as plain data, with the reason for each choice."""
+"""A plan: how one part of a repository is set up and tested, as plain data, with the reason for each choice."""
 
 from __future__ import annotations
 
@@ -18,30 +18,21 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Requirements:
-    """One stage of an installation: requirement strings (PEP 508), and where they stand."""
-
-    origin: str
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Plan:
-    """What is run for one toolchain in one directory of a repository."""
+    """What is run for one toolchain in one directory of a repository; each toolchain adds what only it needs.
+
+    `directory`: from the tree's root, "" for the root itself. `interpreters`: releases of the language's interpreter or compiler that are tried,
+    the best first. `version`: the repository's own, from its last tag. `manifests`: what the environment is made from.
+    """
 
     toolchain: str
     framework: str
     interpreters: tuple[str, ...]
-    project: bool
-    extras: tuple[str, ...] = ()
-    build_requires: tuple[str, ...] = ()
-    stages: tuple[Requirements, ...] = ()
-    constraints: tuple[str, ...] = ()
-    known_names: tuple[str, ...] = ()
+    directory: str = ""
     test_files: tuple[str, ...] = ()
+    manifests: tuple[str, ...] = ()
     exclude_newer: datetime.date | None = None
     version: str | None = None
-    manifests: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     arguments: tuple[str, ...] = ()  # of the test command, where the repository's own configuration names one
     why: tuple[Choice, ...] = field(default=(), compare=False)

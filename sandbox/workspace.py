@@ -97,6 +97,11 @@ def unsafe_path(path: str) -> str | None:
     return None
 
 
+def is_bytecode(path: str) -> bool:
+    """Whether an interpreter would run this file in the place of a source (PEP 552: without a look at that, if it says so)."""
+    return "__pycache__" in path.split("/")[:-1]
+
+
 def check_tree(tree: Tree) -> None:
     """Refuse what must not be unpacked: unsafe paths, other modes, escaping links, and writes below a link.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from bot.changes.touched import asserts_something
 from bot.reproducers.from_tests import measure
 from bot.reproducers.repeats import repeat_both, repeat_limits
 from bot.verification.bench import Bench
 from bot.verification.evidence import Origin, Reproducer
 from bot.verification.relevance import names_added
-from sandbox.results.report import TestReport
+from sandbox.results.report import TestReport, group_of
 from sandbox.workspace import Tree
 
 
@@ -21,11 +20,12 @@ def run_mended_tests(bench: Bench, base: TestReport, patched: TestReport, base_t
     if not names:
         return None
     bench.say(f"{len(names)} tests of base that failed pass now: running them again")
-    files = sorted({name.split("::")[0] for name in names})
-    request, limits = bench.files_request(files, names), repeat_limits(bench, names, patched)
+    groups, tests = sorted({group_of(name) for name in names}), bench.toolchain.tests
+    request, limits = bench.groups_request(groups, names), repeat_limits(bench, names, patched)
     on_base, on_patched = repeat_both(bench, base_tree, patched_tree, request, repeat - 1, limits)
     reproducer = Reproducer(
         origin=Origin.GIVEN, times=repeat, candidates=names, required=frozenset(), base=(base, *on_base), patched=(patched, *on_patched),
         added_names=names_added(bench.change.lines, bench.change.source),
-        asserting=frozenset(name for name in names if asserts_something(base_tree, name)), test_files=frozenset(bench.plan.test_files))
-    return measure(bench, reproducer, patched_tree, files)
+        asserting=frozenset(name for name in names if tests.asserts(bench.plan, base_tree, name)), test_files=frozenset(bench.plan.test_files),
+        faults=bench.toolchain.faults)
+    return measure(bench, reproducer, patched_tree, groups)

@@ -2,60 +2,56 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot.changes.change import Change
-from bot.changes.touched import Touched, asserts_something, read_module, unit_of
 from bot.reproducers.repeats import repeat_both, repeat_limits
 from bot.verification.bench import Bench, limits_beside
 from bot.verification.evidence import Origin, Reproducer
-from bot.verification.relevance import coverable_lines, names_added, touched_files
-from sandbox.results.report import Outcome, TestReport
-from sandbox.toolchains.python.paths import is_bytecode, is_manifest
-from sandbox.workspace import Tree
-
-CHILDREN = re.compile(r"\bsubprocess\b|\bPopen\b|\bmultiprocessing\b|\bspawn|runpytest|\bscript_runner\b|\bcheck_output\b|\bProcessPool|\bos\.(system|fork)\b")
+from bot.verification.relevance import names_added
+from sandbox.results.report import Outcome, TestReport, group_of
+from sandbox.toolchains.touched import Touched
+from sandbox.workspace import Tree, is_bytecode
 
 
 def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer | None:
     """The reproducer from the tests that the change edits or the caller gives; None where there is none."""
-    change = bench.change
+    change, tests, plan = bench.change, bench.toolchain.tests, bench.plan
     changes = {**change.tests, **(change.given or {})}
     if not changes:
         return None
-    touched = touched_files(change.base_tree, changes, change.patterns)
+    touched = tests.touched(plan, change.base_tree, changes, change.rules)
     after = change.with_tests(patched=True)
-    files = [path for path in touched if path in after]
-    if not files:
+    groups = bench.there(after, touched)
+    if not groups:
         return None
     bench.say("the change's own tests")
     beside = limits_beside(bench.limits, base)
-    first = bench.run("patched", "reproducer-1", after, bench.files_request(files), beside)
+    first = bench.run("patched", "reproducer-1", after, bench.groups_request(groups), beside)
     before_tree = change.with_tests(patched=False)
-    first_base = bench.run("base", "reproducer-1", before_tree, bench.files_request([f for f in files if f in before_tree]), beside)
-    lost = _lost(first, base, change)
-    names = list(dict.fromkeys([*_candidates(touched, first, first_base, base, given=change.given is not None), *lost]))
-    required = frozenset(name for name in names if name in lost or _direct(touched, name, base, change))
+    first_base = bench.run("base", "reproducer-1", before_tree, bench.groups_request(bench.there(before_tree, groups)), beside)
+    lost = _lost(bench, touched, first, base)
+    names = list(dict.fromkeys([*_candidates(bench, touched, first, first_base, base), *lost]))
+    required = frozenset(name for name in names if name in lost or _direct(bench, touched, name, base))
     candidates = tuple(name for name in names if name in required or not _same_on_both(name, first, first_base))
     origin = Origin.GIVEN if change.given else Origin.PATCH_TESTS
     if not candidates:
         return None
-    broken = _broken(bench, base, first, files, required)
-    kept = sorted({name.split("::")[0] for name in (*candidates, *broken)})
-    request, limits = bench.files_request(kept, (*candidates, *broken)), repeat_limits(bench, candidates, first)
+    broken = _broken(bench, base, first, groups, required)
+    kept = sorted({group_of(name) for name in (*candidates, *broken)})
+    request, limits = bench.groups_request(kept, (*candidates, *broken)), repeat_limits(bench, candidates, first)
     times = repeat - 1 if first.limit is None else min(1, repeat - 1)  # what runs into a limit twice is not waited for again
     on_base, on_patched = repeat_both(bench, before_tree, after, request, times, limits)
     beside_others = _fail_alone(candidates, first, on_patched)
     if beside_others:  # a test that needs what the others of its file leave behind is judged as the suite runs it: beside them
-        on_base, on_patched = repeat_both(bench, before_tree, after, bench.files_request(files), times, beside)
+        on_base, on_patched = repeat_both(bench, before_tree, after, bench.groups_request(groups), times, beside)
     reproducer = Reproducer(
         origin=origin, beside_others=beside_others, times=repeat, candidates=candidates, required=required,
         base=(first_base, *on_base), patched=(first, *on_patched),
-        given=frozenset(name for name in candidates if change.given and name.split("::")[0] in _reach(change.given, touched)),
-        added_names=names_added(change.lines, change.source), asserting=frozenset(n for n in candidates if asserts_something(after, n)),
-        test_files=frozenset(set(changes) | set(bench.plan.test_files)),
+        given=frozenset(name for name in candidates if change.given and group_of(name) in _reach(bench, after, touched)),
+        added_names=names_added(change.lines, change.source), asserting=frozenset(n for n in candidates if tests.asserts(plan, after, n)),
+        test_files=frozenset(set(changes) | set(plan.test_files)), faults=bench.toolchain.faults,
+        fresh=frozenset(name for name in candidates if name not in base.results or _names_what_is_missing(bench, touched, name, first_base, after)),
         broken=tuple(n for n in broken if not any((r := report.results.get(n)) is not None and r.passed for report in on_patched)))
     reproducer = _with_harness(bench, reproducer, kept)
     return measure(bench, reproducer, after, kept)
@@ -67,7 +63,16 @@ def _fail_alone(candidates: tuple[str, ...], first: TestReport, alone: tuple[Tes
                  and not any((r := report.results.get(name)) is not None and r.passed for report in alone))
 
 
-def _broken(bench: Bench, base: TestReport, first: TestReport, files: Sequence[str], required: frozenset[str]) -> tuple[str, ...]:
+def _names_what_is_missing(bench: Bench, touched: Mapping[str, Touched], name: str, first_base: TestReport, after: Tree) -> bool:
+    """Whether an edited test itself names what its package does not compile for on base."""
+    group, unit = bench.toolchain.tests.unit_of(name)
+    missing = bench.toolchain.faults.missing_name(first_base.uncollected.get(group, ""))
+    if missing is None or unit not in touched[group].edited:
+        return False
+    return missing.rsplit(".", 1)[-1] in (bench.toolchain.tests.text(bench.plan, after, group, unit) or "")
+
+
+def _broken(bench: Bench, base: TestReport, first: TestReport, groups: Sequence[str], required: frozenset[str]) -> tuple[str, ...]:
     """Base passes that the change leaves as they are and that fail beside its test files, though not beside base's: its helpers or data do that."""
     failing = [name for name in base.results if name not in required and base.results[name].passed
                and (r := first.results.get(name)) is not None and not r.passed]
@@ -75,53 +80,66 @@ def _broken(bench: Bench, base: TestReport, first: TestReport, files: Sequence[s
         return ()
     change = bench.change
     tree = change.patched_tree.with_changes({**(change.given or {}), **change.merged})
-    beside_base = bench.run("reproducer", "beside-base-tests", tree, bench.files_request([path for path in files if path in tree]))
+    beside_base = bench.run("reproducer", "beside-base-tests", tree, bench.groups_request(bench.there(tree, groups)))
     return tuple(name for name in failing if (r := beside_base.results.get(name)) is not None and r.passed)
 
 
-def _reach(given: Mapping[str, object], touched: Mapping[str, Touched]) -> set[str]:
-    """Test files of the given patch, or reached by its data and helpers."""
-    return set(touched) if any(not path.endswith(".py") or path not in touched for path in given) else set(given)
+def _reach(bench: Bench, after: Tree, touched: Mapping[str, Touched]) -> set[str]:
+    """Groups of the given patch, or reached by its data and helpers."""
+    given = bench.change.given or {}
+    if all(bench.change.rules.is_test_file(path) for path in given):
+        return set(bench.toolchain.tests.groups_of(bench.plan, after, given))
+    return set(touched)
 
 
-def _candidates(touched: Mapping[str, Touched], first: TestReport, first_base: TestReport, base: TestReport, given: bool) -> list[str]:
-    """Ids that the change added, edited or reached; tests of a file that no longer collects by what its base copy held."""
+def _candidates(bench: Bench, touched: Mapping[str, Touched], first: TestReport, first_base: TestReport, base: TestReport) -> list[str]:
+    """Ids that the change added, edited or reached; tests of a group that no longer collects by what its base copy held."""
     names: list[str] = []
     for name in dict.fromkeys([*first.results, *first_base.results]):
-        path, unit = unit_of(name)
-        what = touched.get(path)
+        group, unit = bench.toolchain.tests.unit_of(name)
+        what = touched.get(group)
         if what is None:
             continue
-        fresh = not given and name not in base.results and (unit in what.affected or what.everything)
+        fresh = bench.change.given is None and name not in base.results and (unit in what.affected or what.everything)
         if unit in what.new or unit in what.edited or what.touches(unit) or fresh:
             names.append(name)
     return names
 
 
-def _lost(first: TestReport, base: TestReport, change: Change) -> list[str]:
+def _lost(bench: Bench, touched: Mapping[str, Touched], first: TestReport, base: TestReport) -> list[str]:
     """Ids of tests in files of the change, or given, that the patched side can't collect: none of them may get lost without a word.
 
-    Left out: files that base's own suite can't collect either, and those in folders of samples, which it does not enter.
+    Left out: groups that base's own suite can't collect either, and those in folders of samples, which it does not enter.
     """
-    names: list[str] = []
-    entered = {path.rpartition("/")[0] for path in (*base.collected, *base.uncollected)}
-    samples = {path.rpartition("/")[0] for path in change.base_tree if path.endswith(".py")} - entered
-    after = change.with_tests(patched=True)
-    for path in {**change.tests, **(change.given or {})}:
-        if path not in first.uncollected or path.rpartition("/")[0] in samples or (path in change.base_tree and path in base.uncollected):
+    change, tests, plan = bench.change, bench.toolchain.tests, bench.plan
+    after, changed, names = change.with_tests(patched=True), {**change.tests, **(change.given or {})}, []
+    samples = _samples(bench, base)
+    for group in first.uncollected:
+        files = [path for path in tests.files_of(plan, after, group) if path in changed]
+        if not files or files[0].rpartition("/")[0] in samples or (group in base.uncollected and tests.exists(plan, change.base_tree, group)):
             continue
-        module = read_module(after.text(path) or "")
-        names += [f"{path}::{unit}" for unit in module.tests] if module.parsed else [path]
+        units = tests.units(plan, after, group)
+        if units is not None and bench.toolchain.faults.compiled and group in touched:
+            units = tuple(unit for unit in units if unit in touched[group].new or unit in touched[group].edited) or units
+        names += [tests.id_of(group, unit) for unit in units] if units is not None else [group]
     return names
 
 
-def _direct(touched: Mapping[str, Touched], name: str, base: TestReport, change: Change) -> bool:
+def _samples(bench: Bench, base: TestReport) -> set[str]:
+    """Folders of source files that base's suite does not look for tests in; where packages are compiled it enters all of them."""
+    if bench.toolchain.faults.compiled:
+        return set()
+    entered = {group.rpartition("/")[0] for group in (*base.collected, *base.uncollected)}
+    return {path.rpartition("/")[0] for path in bench.change.base_tree if bench.toolchain.owns(path)} - entered
+
+
+def _direct(bench: Bench, touched: Mapping[str, Touched], name: str, base: TestReport) -> bool:
     """Whether the test's own source is new or edited, or the id itself is new (data files that bring cases)."""
-    path, unit = unit_of(name)
-    what = touched[path]
+    group, unit = bench.toolchain.tests.unit_of(name)
+    what = touched[group]
     if unit in what.new or unit in what.edited:
         return True
-    return change.given is None and name not in base.results
+    return bench.change.given is None and name not in base.results
 
 
 def _same_on_both(name: str, first: TestReport, first_base: TestReport) -> bool:
@@ -130,29 +148,33 @@ def _same_on_both(name: str, first: TestReport, first_base: TestReport) -> bool:
     return one is not None and other is not None and one.outcome is other.outcome
 
 
-def _with_harness(bench: Bench, reproducer: Reproducer, files: Sequence[str]) -> Reproducer:
+def _with_harness(bench: Bench, reproducer: Reproducer, groups: Sequence[str]) -> Reproducer:
     """Where required tests do not start with base's harness files, one run with the change's: shown, never proof."""
-    harness = tuple(path for path in bench.change.frozen if not is_manifest(path) and not is_bytecode(path))
+    harness = tuple(path for path in bench.change.frozen if not bench.change.rules.is_manifest(path) and not is_bytecode(path))
     last = reproducer.patched[-1]
     failing = [name for name in reproducer.required if (r := last.results.get(name)) is None or r.outcome is Outcome.ERROR]
     if not harness or not failing:
         return reproducer
     tree = bench.change.with_tests(patched=True, harness=True)
-    report = bench.run("patched", "reproducer-with-its-harness", tree, bench.files_request(files, failing))
+    report = bench.run("patched", "reproducer-with-its-harness", tree, bench.groups_request(groups, failing))
     return replace(reproducer, with_harness=report, harness_files=harness)
 
 
-def measure(bench: Bench, reproducer: Reproducer, tree: Tree, args: Sequence[str]) -> Reproducer:
+def measure(bench: Bench, reproducer: Reproducer, tree: Tree, groups: Sequence[str]) -> Reproducer:
     """How many changed lines the fail-to-pass tests run: one more run, traced. Not measured where tests start other processes."""
-    lines = coverable_lines(bench.change.lines, tree)
+    lines = bench.coverable(tree)
+    if lines is None:
+        return replace(reproducer, coverable=None, covered=None)
     total = sum(map(len, lines.values()))
     passed = [name for name in reproducer.candidates if all((r := report.results.get(name)) is not None and r.passed for report in reproducer.patched)
               and not any((r := report.results.get(name)) is not None and r.passed for report in reproducer.base)]
     if not total or not passed:
         return replace(reproducer, coverable=total)
     alone = None if reproducer.beside_others else passed
-    report = bench.run("patched", "reproducer-traced", tree, bench.files_request(args, alone, lines))
+    report = bench.run("patched", "reproducer-traced", tree, bench.groups_request(groups, alone, lines))
     ran = sum(len(numbers) for numbers in report.executed.values()) if report.executed is not None else None
-    if ran == 0 and any(CHILDREN.search(tree.text(path) or "") for path in {name.split("::")[0] for name in passed}):
+    tests = bench.toolchain.tests
+    files = {path for name in passed for path in tests.files_of(bench.plan, tree, group_of(name))}
+    if ran == 0 and any(tests.leaves_the_process(tree.text(path) or "") for path in files):
         ran = None
     return replace(reproducer, coverable=total, covered=ran)

@@ -2,96 +2,119 @@
 
 from __future__ import annotations
 
-import ast
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.changes.touched import ASSERTING
+from bot.changes.change import Change
 from bot.errors import BadInput
 from bot.reproducers.from_tests import measure
 from bot.verification.bench import Bench, limits_beside
 from bot.verification.evidence import Origin, Reproducer
 from bot.verification.relevance import names_added
 from sandbox.box import Box, RunRequest
-from sandbox.results.report import TestReport
-from sandbox.toolchains.python.syntax import parse_module
-from sandbox.workspace import REGULAR, File
+from sandbox.plan import Plan
+from sandbox.results.report import TestReport, group_of
+from sandbox.toolchains.protocol import Placed, Toolchain
+from sandbox.toolchains.python.toolchain import PYTHON
+from sandbox.toolchains.registry import TOOLCHAINS
+from sandbox.workspace import REGULAR, File, Tree
 
 
 @dataclass(frozen=True)
 class GivenFile:
-    """A reproducer: the name that the caller knows, its bytes, whether it is a script, and its place in the boxes."""
+    """A reproducer: the name that the caller knows, its bytes, its language, and whether it is a script."""
 
     name: str
     data: bytes
+    toolchain: Toolchain
     script: bool
-    place: str
+
+    @property
+    def text(self) -> str:
+        """Decoded."""
+        return self.data.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """A given file in its place in the boxes."""
+
+    given: GivenFile
+    placed: Placed
+
+    def named(self, test_id: str, tests_of: Toolchain) -> str | None:
+        """An id under the caller's name, or None for one that is not of this file."""
+        group, unit = tests_of.tests.unit_of(test_id)
+        if group != self.placed.group or (self.placed.units is not None and unit not in self.placed.units):
+            return None
+        return self.given.name + test_id[len(group):]
 
 
 def read_given(paths: tuple[Path, ...]) -> tuple[GivenFile, ...]:
-    """Raises BadInput when a file can't be read or is not Python."""
+    """Raises BadInput when a file can't be read or is in no known language."""
     found = []
     for path in paths:
         try:
             data = path.read_bytes()
         except OSError as error:
             raise BadInput(f"can't read {path}: {error.strerror}") from error
-        module = parse_module(data.decode("utf-8", "replace"))
-        if module is None:
-            raise BadInput(f"{path} is not a Python file")
-        script = not _has_tests(module)
-        token = secrets.token_hex(6)
-        name = f"run_{token}.py" if script else f"test_{token}.py"
-        found.append(GivenFile(path.name, data, script, f"dualgate_{token}/{name}"))
+        toolchain = next((one for one in TOOLCHAINS if one.placing.reads(path.name)), PYTHON)
+        try:
+            script = toolchain.placing.is_script(path.name, data.decode("utf-8", "replace"))
+        except ValueError as error:
+            raise BadInput(f"{path} is {error}") from error
+        found.append(GivenFile(path.name, data, toolchain, script))
     if len({g.name for g in found}) != len(found):
         found = [replace(g, name=f"{place}:{g.name}") for place, g in enumerate(found, 1)]
     return tuple(found)
 
 
-def _has_tests(module: ast.Module) -> bool:
-    for node in module.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
-            return True
-        if isinstance(node, ast.ClassDef) and any(isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef) and n.name.startswith("test") for n in node.body):
-            return True
-    return False
-
-
 def run_given(bench: Bench, base_suite: TestReport, files: tuple[GivenFile, ...], repeat: int) -> Reproducer:
     """Every file on both sides, `repeat` times each."""
     bench.say("the given reproducer")
-    extra = {g.place: File(REGULAR, g.data) for g in files}
+    standing = tuple(_Standing(given, place_of(given, bench.plan, bench.change)) for given in files)
+    extra = {s.placed.path: File(REGULAR, s.given.data) for s in standing}
     before = bench.change.base_tree.with_changes({**(bench.change.given or {}), **extra})
     after = bench.change.patched_tree.with_changes({**(bench.change.given or {}), **bench.change.merged, **extra})
+
     def one(side: str, place: int, box: Box | None) -> TestReport:
         label = f"reproducer-{place}"
         if box is not None:
-            return _all(bench, files, lambda request: bench.run_in(box, side, label, request))
-        return _all(bench, files, lambda request: bench.run(side, label, after, request, limits))
+            return _all(bench, standing, lambda request: bench.run_in(box, side, label, request))
+        return _all(bench, standing, lambda request: bench.run(side, label, after, request, limits))
 
     limits = limits_beside(bench.limits, base_suite)
     with bench.box("base", before, limits) as shared:
         base = tuple(_until_a_limit(one("base", place, shared) for place in range(1, repeat + 1)))
     patched = tuple(_until_a_limit(one("patched", place, None) for place in range(1, repeat + 1)))
     names = tuple(dict.fromkeys(name for report in (*patched, *base) for name in report.results)) or tuple(g.name for g in files)
-    for g in files:
-        if not any(name.split("::")[0] == g.name for name in names):
-            names = (*names, g.name)
-    checking = {g.name for g in files if g.script or ASSERTING.search(g.data.decode("utf-8", "replace"))}
-    asserting = frozenset(name for name in names if name.split("::")[0] in checking)
+    names += tuple(g.name for g in files if not any(group_of(name) == g.name for name in names))
+    checking = {g.name for g in files if g.script or bench.toolchain.tests.checks(g.text)}
     reproducer = Reproducer(
         origin=Origin.GIVEN, times=repeat, candidates=names, required=frozenset(names), given=frozenset(names),
-        each=tuple(g.name for g in files), base=base, patched=patched,
-        added_names=names_added(bench.change.lines, bench.change.source), asserting=asserting,
-        test_files=frozenset({g.name for g in files} | {g.place for g in files}))
-    scripts = [g for g in files if g.script]
-    if scripts:
+        each=tuple(g.name for g in files), base=base, patched=patched, added_names=names_added(bench.change.lines, bench.change.source),
+        asserting=frozenset(name for name in names if group_of(name) in checking),
+        test_files=frozenset({g.name for g in files} | set(extra)), faults=bench.toolchain.faults)
+    return _measured(bench, reproducer, standing, after)
+
+
+def place_of(given: GivenFile, plan: Plan, change: Change) -> Placed:
+    """Its place in the boxes, under a new random name each time. Raises BadInput where the repository has none for it."""
+    try:
+        return given.toolchain.placing.place(plan, change.base_tree, tuple(change.source), given.name, given.text, secrets.token_hex(6), given.script)
+    except ValueError as error:
+        raise BadInput(f"{given.name}: {error}") from error
+
+
+def _measured(bench: Bench, reproducer: Reproducer, standing: tuple[_Standing, ...], after: Tree) -> Reproducer:
+    """With the changed lines that the files run; not measured for scripts."""
+    if any(s.given.script for s in standing):
         return replace(reproducer, covered=None)
-    placed = replace(reproducer, candidates=tuple(_placed(name, files) for name in names), base=tuple(_renamed(r, files, back=True) for r in base),
-                     patched=tuple(_renamed(r, files, back=True) for r in patched))
-    measured = measure(bench, placed, after, [g.place for g in files])
+    placed = replace(reproducer, candidates=tuple(_placed(name, standing) for name in reproducer.candidates),
+                     base=tuple(_back(report, standing) for report in reproducer.base), patched=tuple(_back(report, standing) for report in reproducer.patched))
+    measured = measure(bench, placed, after, tuple(dict.fromkeys(s.placed.group for s in standing)))
     return replace(reproducer, coverable=measured.coverable, covered=measured.covered)
 
 
@@ -103,36 +126,39 @@ def _until_a_limit(reports: Iterator[TestReport]) -> Iterator[TestReport]:
             return
 
 
-def _all(bench: Bench, files: tuple[GivenFile, ...], run: Callable[[RunRequest], TestReport]) -> TestReport:
+def _all(bench: Bench, standing: tuple[_Standing, ...], run: Callable[[RunRequest], TestReport]) -> TestReport:
     """One pass over every file, as one report under the names that the caller knows."""
-    tests = tuple(g.place for g in files if not g.script)
-    reports = [run(RunRequest(args=tests))] if tests else []
-    for g in files:
-        if g.script:
-            reports.append(run(RunRequest(mode="script", args=(f"{bench.environment.root}/{g.place}",), wanted=(g.name,))))
+    runner, tests = bench.toolchain.runner, [s for s in standing if not s.given.script]
+    units = [bench.toolchain.tests.id_of(s.placed.group, unit) for s in tests if s.placed.units for unit in sorted(s.placed.units)]
+    reports = [run(bench.groups_request(tuple(dict.fromkeys(s.placed.group for s in tests)), units or None))] if tests else []
+    reports += [run(runner.script(bench.plan, bench.environment.root, s.placed.path, s.given.name)) for s in standing if s.given.script]
     first = reports[0]
     merged = replace(first, results={k: v for r in reports for k, v in r.results.items()},
                      uncollected={k: v for r in reports for k, v in r.uncollected.items()},
                      complete=all(r.complete for r in reports), limit=next((r.limit for r in reports if r.limit), None),
                      broken=next((r.broken for r in reports if r.broken), None), seconds=sum(r.seconds for r in reports))
-    return _renamed(merged, files)
+    return _known(merged, standing, bench.toolchain)
 
 
-def _placed(name: str, files: tuple[GivenFile, ...]) -> str:
-    return next((g.place + name[len(g.name):] for g in files if name == g.name or name.startswith(g.name + "::")), name)
+def _known(report: TestReport, standing: tuple[_Standing, ...], toolchain: Toolchain) -> TestReport:
+    """Random places under the caller's names."""
 
+    def name(test_id: str) -> str:
+        return next((known for s in standing if (known := s.named(test_id, toolchain)) is not None), test_id)
 
-def _renamed(report: TestReport, files: tuple[GivenFile, ...], back: bool = False) -> TestReport:
-    """Random places back into the caller's names, or (`back`) the reverse."""
-    pairs = [(g.name, g.place) if back else (g.place, g.name) for g in files]
+    def file(path: str) -> str:
+        return next((s.given.name for s in standing if path == s.placed.path), path)
 
-    def rename(text: str) -> str:
-        for old, new in pairs:
-            if text == old or text.startswith(old + "::"):
-                return new + text[len(old):]
-        return text
-
-    results = {rename(k): replace(v, id=rename(k), file=rename(v.file or ""), frames=tuple((rename(f[0]), f[1], f[2]) for f in v.frames))
+    results = {name(k): replace(v, id=name(k), file=file(v.file or ""), frames=tuple((file(f[0]), f[1], f[2]) for f in v.frames))
                for k, v in report.results.items()}
-    return replace(report, results=results, uncollected={rename(k): v for k, v in report.uncollected.items()})
+    uncollected = {known: text for group, text in report.uncollected.items()
+                   for known in ([s.given.name for s in standing if s.placed.group == group] or [group])}
+    return replace(report, results=results, uncollected=uncollected)
 
+
+def _placed(name: str, standing: tuple[_Standing, ...]) -> str:
+    return next((s.placed.group + name[len(s.given.name):] for s in standing if group_of(name) == s.given.name), name)
+
+
+def _back(report: TestReport, standing: tuple[_Standing, ...]) -> TestReport:
+    return replace(report, results={_placed(k, standing): v for k, v in report.results.items()})

@@ -8,7 +8,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,12 +21,14 @@ from sandbox.docker import DockerEngine
 from sandbox.environment_image import Environment
 from sandbox.limits import Limits
 from sandbox.plan import Plan
-from sandbox.results.pytest_events import build_report
-from sandbox.results.report import TestReport
+from sandbox.results.events import build_report
+from sandbox.results.report import TestReport, group_of
+from sandbox.toolchains.protocol import Toolchain
+from sandbox.toolchains.registry import toolchain_of
 from sandbox.workspace import Tree, to_tar
 
-CACHE_FORMAT = 6
-READ_ONLY = re.compile(r"Permission denied|PermissionError|Read-only file system|readonly database|unable to open database file")
+CACHE_FORMAT = 7
+READ_ONLY = re.compile(r"[Pp]ermission denied|PermissionError|EACCES|EROFS|[Rr]ead-only file system|readonly database|unable to open database file")
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,11 @@ class Bench:
     def __post_init__(self) -> None:
         self._places = threading.Semaphore(self.boxes)
 
+    @property
+    def toolchain(self) -> Toolchain:
+        """The plan's."""
+        return toolchain_of(self.plan)
+
     def environment_of(self, side: str) -> Environment:
         """The patched side (its suite and its reproducer) has its own where the change adds dependencies or edits compiled sources."""
         return self.patched_environment if side == "patched" else self.environment
@@ -92,14 +99,14 @@ class Bench:
     def run_in(self, box: Box, side: str, label: str, request: RunRequest) -> TestReport:
         """One run in an open box; logged under its side (base or patched), timed under it or, by its label, as the reproducer's."""
         environment = self.environment_of(side)
-        run = box.run(replace(request, deadline=self.deadline, environment=self.plan.environment))
+        run = box.run(replace(request, deadline=self.deadline, environment=(*environment.variables, *self.plan.environment)))
         report = build_report(run, environment.root)
         with self._lock:
             number = len(self.records) + 1
             log = self.folder / "logs" / f"{number:02d}-{side}-{label}.log"
             log.parent.mkdir(parents=True, exist_ok=True)
             log.write_text(run.log or "", encoding="utf-8")
-            command = " ".join(["pytest" if request.mode == "pytest" else "python", *request.args])
+            command = " ".join(request.command)
             self.records.append(RunRecord(side, command, run.status, run.seconds, environment.image, str(log)))
             phase = "reproducer" if label.startswith("reproducer") else side
             self.seconds[phase] = self.seconds.get(phase, 0.0) + run.seconds
@@ -111,13 +118,25 @@ class Bench:
             return self.run_in(box, side, label, request)
 
     def suite_request(self, tree: Tree, order: tuple[str, ...] | None = None, wanted: Sequence[str] | None = None) -> RunRequest:
-        """The whole suite as the repository configures it; unittest's files are named, since pytest would not look for all of them."""
-        files = tuple(path for path in self.plan.test_files if path in tree) if self.plan.framework == "unittest" else ()
-        return RunRequest(args=(*self.plan.arguments, *files), order=order, wanted=tuple(wanted) if wanted is not None else None)
+        """The whole suite as the repository configures it."""
+        return replace(self.toolchain.runner.suite(self.plan, tree), order=order, wanted=tuple(wanted) if wanted is not None else None)
 
-    def files_request(self, files: Sequence[str], wanted: Sequence[str] | None = None, trace: dict[str, list[int]] | None = None) -> RunRequest:
-        """Some test files, by path; `wanted` narrows to exact ids."""
-        return RunRequest(args=tuple(files), wanted=tuple(wanted) if wanted is not None else None, trace=trace)
+    def groups_request(self, groups: Sequence[str], wanted: Sequence[str] | None = None, trace: dict[str, list[int]] | None = None) -> RunRequest:
+        """Some groups of tests; `wanted` narrows to exact ids."""
+        return replace(self.toolchain.runner.groups(self.plan, groups), wanted=tuple(wanted) if wanted is not None else None, trace=trace)
+
+    def there(self, tree: Tree, groups: Iterable[str]) -> list[str]:
+        """Those of some groups that a tree has."""
+        return [group for group in groups if self.toolchain.tests.exists(self.plan, tree, group)]
+
+    def groups_with(self, tree: Tree, test_ids: Iterable[str]) -> list[str]:
+        """Groups of some ids that a tree has, each once, by name."""
+        return self.there(tree, sorted({group_of(name) for name in test_ids}))
+
+    def coverable(self, tree: Tree) -> dict[str, list[int]] | None:
+        """Changed lines that can run on the patched side, by file; None where that is not measured."""
+        lines = {path: (tuple(changed.added), changed.cuts) for path, changed in self.change.lines.items() if self.toolchain.owns(path)}
+        return self.toolchain.tests.coverable(lines, tree)
 
     def cached_suite(self, tree: Tree, order: tuple[str, ...]) -> tuple[TestReport, bool] | None:
         """(report, whether the tree had to be writable) of an earlier base suite on the same tree, environment and limits."""
@@ -146,7 +165,8 @@ class Bench:
 
 def needs_writable(report: TestReport) -> bool:
     """Whether tests fail because they may not write into the tree."""
-    return any(r.failed and READ_ONLY.search(r.message) for r in report.results.values()) or bool(READ_ONLY.search(report.internal))
+    texts = [*(r.message for r in report.results.values() if r.failed), *report.uncollected.values(), report.internal]
+    return any(READ_ONLY.search(text) for text in texts)
 
 
 def now() -> float:

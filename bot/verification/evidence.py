@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.findings import Finding
 from sandbox.results.report import TestReport, TestResult
+from sandbox.toolchains.faults import Faults
 
 
 class Origin(StrEnum):
@@ -28,6 +29,7 @@ class Reproducer:
     `added_names`: identifiers that the source patch adds. `asserting`: ids whose source goes on to check something.
     `covered`: changed executable lines that ran, of `coverable` (None: not measured). `broken`: tests that the change leaves as they
     are, that pass with base's helpers and data, and fail with the change's. `beside_others`: ids that pass only after others of their files.
+    `faults`: how failures of the language read.
     """
 
     origin: Origin
@@ -35,7 +37,7 @@ class Reproducer:
     required: frozenset[str]
     given: frozenset[str] = frozenset()
     times: int = 1  # runs a side that were asked for
-    each: tuple[str, ...] = ()  # given files, each of which must prove something
+    each: tuple[str, ...] = ()  # given files (groups of ids), each of which must prove something
     base: tuple[TestReport, ...] = ()
     patched: tuple[TestReport, ...] = ()
     added_names: frozenset[str] = frozenset()
@@ -47,6 +49,8 @@ class Reproducer:
     harness_files: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
     beside_others: tuple[str, ...] = ()
+    faults: Faults = field(default_factory=Faults)
+    fresh: frozenset[str] | None = None  # candidates that base's own suite does not have; None: all of them
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ class Evidence:
     environment_failed: str | None = None
     infrastructure: str | None = None
     only_prose: bool = False
+    faults: Faults = field(default_factory=Faults)
     findings: tuple[Finding, ...] = ()
 
 

@@ -9,7 +9,7 @@ from bot.verification.diagnosis import DIAGNOSED, diagnose
 from bot.verification.evidence import FailToPass, Reproducer
 from bot.verification.right_reason import failure_reason
 from bot.verification.signature import signature
-from sandbox.results.report import Outcome, TestReport, TestResult
+from sandbox.results.report import Outcome, TestReport, TestResult, group_of
 
 
 def judge_fail_to_pass(reproducer: Reproducer | None, changed: Collection[str]) -> tuple[FailToPass, list[Finding]]:
@@ -43,6 +43,8 @@ def judge_fail_to_pass(reproducer: Reproducer | None, changed: Collection[str]) 
         if any(r is not None and r.outcome in (Outcome.SKIPPED, Outcome.XFAILED, Outcome.XPASSED) for r in before):
             found.append(note("skipped_on_base", "skipped or expected to fail on base: no proof", tests=(name,)))
             continue
+        if before[0] is None and reproducer.faults.compiled and reproducer.fresh is not None and name not in reproducer.fresh:
+            continue  # its package does not compile beside the new tests: base's own suite has judged it
         fault = _base_fault(name, before, reproducer, found)
         if fault == "flaky":
             mixed.append(name)
@@ -62,7 +64,7 @@ def judge_fail_to_pass(reproducer: Reproducer | None, changed: Collection[str]) 
         if passed and not proven:
             found.append(blocker("reproducer_passes_on_base", "none of the given tests fails on base"))
         for file in reproducer.each:
-            if passed and not any(name.split("::")[0] == file for name in proven) and not any(n.split("::")[0] == file for n, _ in wrong):
+            if passed and not any(group_of(name) == file for name in proven) and not any(group_of(n) == file for n, _ in wrong):
                 found.append(blocker("reproducer_passes_on_base", f"{file} does not fail on base", (file,)))
     if passed and min(len(reproducer.base), len(reproducer.patched)) < reproducer.times:
         limit = next((r.limit for r in (*reproducer.patched, *reproducer.base) if r.limit), "the run ended early")
@@ -88,8 +90,8 @@ def _skipped_on_both(before: list[TestResult | None], after: list[TestResult | N
 
 def _base_fault(name: str, before: list[TestResult | None], reproducer: Reproducer, found: list[Finding]) -> str | None:
     """None where the base failures are one and the same and for the right reason; `flaky`, or why not."""
-    file = name.split("::")[0]
-    texts = [report.uncollected.get(file) or report.uncollected.get("(session)") for report in reproducer.base]
+    group = group_of(name)
+    texts = [report.uncollected.get(group) or report.uncollected.get("(session)") for report in reproducer.base]
     shapes = {signature(r) for r in before if r is not None} | {("uncollected", "", ("", "")) for r in before if r is None}
     if len(shapes) > 1:
         return "flaky"
@@ -100,7 +102,8 @@ def _base_fault(name: str, before: list[TestResult | None], reproducer: Reproduc
         return "it does not exist on base"
     if before[0] is not None and before[0].outcome is Outcome.MISSING:
         return "the program died on base before this test"
-    reason = failure_reason(before[0], texts[0], added_names=reproducer.added_names, test_files=reproducer.test_files, asserts=name in reproducer.asserting)
+    reason = failure_reason(before[0], texts[0], reproducer.faults, added_names=reproducer.added_names, test_files=reproducer.test_files,
+                            asserts=name in reproducer.asserting)
     if reason.missing:
         found.append(note("fails_for_a_missing_name", f"on base it fails because {reason.missing} does not exist yet", tests=(name,)))
     return reason.wrong
@@ -127,8 +130,8 @@ def _f2p_findings(
             result = last.results.get(name)
             if result is not None and result.failed:
                 found.append(diagnose(result, changed, Severity.WARNING))
-            elif result is None and (text := last.uncollected.get(name.split("::")[0])):
-                found.append(warning("collection", "\n".join(text.strip().splitlines()[-6:]), (name.split("::")[0],), (name,)))
+            elif result is None and (text := last.uncollected.get(group_of(name))):
+                found.append(warning("collection", "\n".join(text.strip().splitlines()[-6:]), (group_of(name),), (name,)))
     risky = [name for name in mixed if name in reproducer.required or name in reproducer.given or not passed]
     if risky:
         found.append(blocker("flaky", f"{counted(risky)} of the reproducer {'is' if len(risky) == 1 else 'are'} not the same on every run", tests=tuple(risky)))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.findings import Finding, Severity, blocker, note
 from bot.verification.evidence import Evidence, FailToPass, PassToPass
 from bot.verification.fail_to_pass import judge_fail_to_pass
+from bot.verification.joining import Judged, Part, join
 from bot.verification.pass_to_pass import judge_pass_to_pass
 
 
@@ -49,16 +50,21 @@ class Decision:
 
 
 def decide(evidence: Evidence, changed: Collection[str] = ()) -> Decision:
-    """Judge the evidence. `changed`: source paths of the change, for the diagnosis."""
-    findings = list(evidence.findings)
-    findings += _ends(evidence)
-    f2p, found = judge_fail_to_pass(evidence.reproducer, changed)
-    findings += found
-    p2p, found = judge_pass_to_pass(evidence, changed)
-    findings += found
-    if evidence.only_prose:
+    """Judge the evidence of one plan. `changed`: source paths of the change, for the diagnosis."""
+    return decide_all((Part(evidence),), changed)
+
+
+def decide_all(parts: Sequence[Part], changed: Collection[str] = (), shared: Sequence[Finding] = ()) -> Decision:
+    """Judge the evidence of every plan as one. `shared`: findings on the change itself."""
+    judged = [_judge(part, changed) for part in parts]
+    joint = join(judged)
+    findings = list(dict.fromkeys([*shared, *joint.findings]))
+    f2p, p2p = joint.fail_to_pass, joint.pass_to_pass
+    only_prose = any(part.evidence.only_prose for part in parts)
+    if only_prose:
         findings.append(note("nothing_to_run", "the change touches only files that no plan reads"))
-    findings += _completeness(evidence, f2p, p2p, findings)
+    has_tests = any(part.evidence.has_tests for part in parts) or only_prose
+    findings += _completeness(has_tests, f2p, findings)
     reasons = {finding.code for finding in findings if finding.severity is Severity.BLOCKER}
     for reason, verdict in REASONS.items():
         if reason in reasons:
@@ -67,6 +73,13 @@ def decide(evidence: Evidence, changed: Collection[str] = ()) -> Decision:
         findings.append(blocker("infrastructure", f"the evidence is not complete: fail-to-pass {f2p.status}, pass-to-pass {p2p.status}"))
         return Decision(Verdict.INCONCLUSIVE, "infrastructure", f2p, p2p, tuple(findings))
     return Decision(Verdict.VERIFIED, "verified", f2p, p2p, tuple(findings))
+
+
+def _judge(part: Part, changed: Collection[str]) -> Judged:
+    evidence = part.evidence
+    f2p, of_f2p = judge_fail_to_pass(evidence.reproducer, changed)
+    p2p, of_p2p = judge_pass_to_pass(evidence, changed)
+    return Judged(part, f2p, p2p, (*evidence.findings, *_ends(evidence), *of_f2p, *of_p2p))
 
 
 def _ends(evidence: Evidence) -> list[Finding]:
@@ -99,12 +112,12 @@ def _deadline(evidence: Evidence) -> Finding:
     return blocker("budget_exhausted", "the time for the whole verification was spent")
 
 
-def _completeness(evidence: Evidence, f2p: FailToPass, p2p: PassToPass, findings: list[Finding]) -> list[Finding]:
+def _completeness(has_tests: bool, f2p: FailToPass, findings: list[Finding]) -> list[Finding]:
     """What is missing from the evidence, where nothing else explains it."""
     decided = any(f.severity is Severity.BLOCKER and f.code in SETTLED for f in findings)
     if decided:
         return []
-    if not evidence.has_tests and f2p.status in ("missing", "not_run") and not evidence.only_prose:
+    if not has_tests and f2p.status in ("missing", "not_run"):
         return [blocker("no_tests", "the repository has no tests and the change adds none")]
     if f2p.status in ("missing", "not_run"):
         return [blocker("no_reproducer", "nothing shows the defect: the change brings no test, and no reproducer was given")]

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from bot.findings import Finding, Severity, blocker, counted, warning
 from bot.verification.diagnosis import DIAGNOSED, diagnose
 from bot.verification.evidence import Evidence, PassToPass
-from sandbox.results.report import Outcome, TestReport, TestResult
+from sandbox.results.report import Outcome, TestReport, TestResult, group_of
 
 
 def judge_pass_to_pass(evidence: Evidence, changed: Collection[str]) -> tuple[PassToPass, list[Finding]]:
@@ -62,13 +62,14 @@ def _sort(state: _Sorted, name: str, evidence: Evidence, patched: TestReport) ->
     if again and any(r is not None and r.passed for r in again) and now is not None:
         state.flaky.append(name)
         return
-    if name in evidence.touched or (now is None and name.split("::")[0] in patched.uncollected and name in evidence.own_copies):
+    if name in evidence.touched or (now is None and group_of(name) in patched.uncollected and name in evidence.own_copies):
         state.review.append(name)
     elif now is None or now.outcome is Outcome.MISSING:
         state.missing.append(name)
-        file = name.split("::")[0]
-        collected = file in patched.collected or any(other.split("::")[0] == file for other in patched.results)
-        if now is None and collected and patched.complete and not patched.cut:
+        group = group_of(name)
+        collected = group in patched.collected or any(group_of(other) == group for other in patched.results)
+        hidden = group in patched.died or _below_a_failure(name, patched)
+        if now is None and collected and patched.complete and not patched.cut and not hidden:
             state.removed.append(name)
         else:
             state.regressions.append(name)
@@ -80,6 +81,12 @@ def _sort(state: _Sorted, name: str, evidence: Evidence, patched: TestReport) ->
         state.regressions.append(name)
 
 
+def _below_a_failure(name: str, patched: TestReport) -> bool:
+    """Whether a subtest is gone because the test that starts it failed before."""
+    parts = name.split("/")
+    return any((above := patched.results.get("/".join(parts[:count]))) is not None and above.failed for count in range(1, len(parts)))
+
+
 def _multiplied(base: TestReport, patched: TestReport, evidence: Evidence) -> list[str]:
     """Ids that occur more often than on base: another count of equals."""
     extra = [name for name in patched.results if " #" in name and name not in base.results and name.rsplit(" #", 1)[0] in base.results]
@@ -89,7 +96,7 @@ def _multiplied(base: TestReport, patched: TestReport, evidence: Evidence) -> li
 def _nothing_passes(evidence: Evidence, base: TestReport, failing: tuple[str, ...]) -> tuple[PassToPass, list[Finding]]:
     proof = set(evidence.reproducer.candidates) if evidence.reproducer else set()
     others = [name for name in base.results if name not in proof]
-    files = {name.split("::")[0] for name in proof}
+    files = {group_of(name) for name in proof}
     if not others and set(base.uncollected) <= files and not evidence.has_tests and (base.status in (0, 5) or base.uncollected):
         return PassToPass("empty", already_failing=failing), [warning("no_other_tests", "the repository has no other test: nothing guards what worked before")]
     reason = next(iter(base.uncollected.values()), "") or base.internal or (base.results[failing[0]].message if failing else "") or base.log
@@ -123,11 +130,13 @@ def _p2p_findings(state: _Sorted, evidence: Evidence, patched: TestReport, chang
         found.append(blocker("flaky", f"{counted(risky)} that may run the changed code failed at least once with it", tests=tuple(risky)))
     for file, text in patched.uncollected.items():
         if evidence.base is not None and file not in evidence.base.uncollected:
-            excused = [name for name in evidence.base.passing() if name.startswith(file + "::")]
+            if evidence.faults.source_place.search(text):
+                found.append(blocker("build_failed", f"the change does not compile\n{_tail(text)}", tests=(file,)))
+                continue
+            excused = [name for name in evidence.base.passing() if group_of(name) == file]
             code = "needs_review" if excused and set(excused) <= set(state.review) else "regression"
             found.append(blocker(code, f"{file} no longer collects", tests=(file,)))
-            lines = [line for line in text.strip().splitlines() if line.strip()]
-            found.append(warning("collection", "\n".join(lines[-6:]), (file,)))
+            found.append(warning("collection", _tail(text), (file,)))
     if patched.internal or (not patched.complete and not patched.limit and not patched.broken):
         tail = "\n".join((patched.internal or patched.log).strip().splitlines()[-8:])
         found.append(blocker("regression", f"with the change the test runner does not come to its end\n{tail}"))
@@ -144,6 +153,10 @@ def _p2p_findings(state: _Sorted, evidence: Evidence, patched: TestReport, chang
         found.append(warning("suite_cut", "the suite is too long for its time limit: the tests nearest to the change were run, "
                              f"{len(patched.results)} of them"))
     return found
+
+
+def _tail(text: str) -> str:
+    return "\n".join([line for line in text.strip().splitlines() if line.strip()][-6:])
 
 
 def _ended_badly(evidence: Evidence, patched: TestReport) -> bool:

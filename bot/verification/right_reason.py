@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from sandbox.results.report import TestResult
-
-MISSING_NAME = (
-    re.compile(r"cannot import name '?(\w+)'?"), re.compile(r"No module named '?([\w.]+)'?"), re.compile(r"module '[\w.]+' has no attribute '(\w+)'"),
-    re.compile(r"type object '\w+' has no attribute '(\w+)'"), re.compile(r"'\w+' object has no attribute '(\w+)'"),
-    re.compile(r"got an unexpected keyword argument '(\w+)'"), re.compile(r"name '(\w+)' is not defined"), re.compile(r"has no attribute '(\w+)'"),
-)
-OWN_FAULTS = {"NameError", "SyntaxError", "IndentationError", "TabError", "UnboundLocalError"}
-NAME_FAULTS = {"ImportError", "ModuleNotFoundError", "AttributeError"}
+from sandbox.toolchains.faults import Faults
 
 
 @dataclass(frozen=True)
@@ -25,42 +17,38 @@ class Reason:
 
 
 def failure_reason(
-    result: TestResult | None, uncollected: str | None, *, added_names: frozenset[str], test_files: frozenset[str], asserts: bool,
+    result: TestResult | None, uncollected: str | None, faults: Faults, *, added_names: frozenset[str], test_files: frozenset[str], asserts: bool,
 ) -> Reason:
-    """Judge one base failure: of a test that ran, or of a file that did not even collect (its error text)."""
+    """Judge one base failure: of a test that ran, or of a group that did not even collect (its error text)."""
     if result is None:
-        return _of_text(uncollected or "", added_names, asserts)
+        return _of_text(uncollected or "", faults, added_names, asserts)
     if result.kind in ("crash", "timeout"):
         return Reason()
     text = f"{result.exception or ''}: {result.short or result.message}"
     own = not result.frames or result.frames[-1][0] in test_files
     exception = (result.exception or "").rsplit(".", 1)[-1]
-    if re.search(r"fixture '\w+' not found", result.message):
+    if faults.fixture.search(result.message):
         return Reason(wrong="a fixture of its own is missing")
     if not own:
         return Reason()
-    if exception in OWN_FAULTS:
-        name = _missing(text)
+    if exception in faults.own:
+        name = faults.missing_name(text)
         return Reason(missing=name) if name and name in added_names and asserts else Reason(wrong=f"a fault of its own: {text[:200]}")
-    if exception in NAME_FAULTS or (exception == "TypeError" and "unexpected keyword" in text):
-        name = _missing(text)
+    if exception in faults.names or faults.keyword.search(f"{exception}: {result.short or result.message}"):
+        name = faults.missing_name(text)
         if name and _added(name, added_names):
             return Reason(missing=name) if asserts else Reason(wrong=f"it only meets the missing name {name} and checks nothing")
-        if exception in ("ImportError", "ModuleNotFoundError") or re.search(r"(module|type object) '", text):
+        if exception in faults.imports or faults.foreign.search(text):
             return Reason(wrong=f"a name that the change does not add: {text[:200]}")
     return Reason()
 
 
-def _of_text(text: str, added_names: frozenset[str], asserts: bool) -> Reason:
-    name = _missing(text)
+def _of_text(text: str, faults: Faults, added_names: frozenset[str], asserts: bool) -> Reason:
+    name = faults.missing_name(text)
     if name and _added(name, added_names):
         return Reason(missing=name) if asserts else Reason(wrong=f"it only meets the missing name {name} and checks nothing")
     lines = [line for line in text.strip().splitlines() if line.strip()]
-    return Reason(wrong=f"its file does not collect on base: {lines[-1].strip()[:200] if lines else 'no reason given'}")
-
-
-def _missing(text: str) -> str | None:
-    return next((match[1] for pattern in MISSING_NAME if (match := pattern.search(text))), None)
+    return Reason(wrong=f"it does not collect on base: {lines[-1].strip()[:200] if lines else 'no reason given'}")
 
 
 def _added(name: str, added_names: frozenset[str]) -> bool:

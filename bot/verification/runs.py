@@ -7,17 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from bot.changes.change import Change
-from bot.changes.touched import Touched, read_module, unit_of
 from bot.reproducers.from_base import run_mended_tests
 from bot.reproducers.from_tests import run_change_tests
 from bot.reproducers.given import GivenFile, run_given
 from bot.verification.bench import Bench, limits_beside, needs_writable, now
 from bot.verification.evidence import Evidence, Reproducer
-from bot.verification.relevance import coverable_lines, near_files, nearest_first, rewritten_tests, touched_files
-from sandbox.box import RunRequest
+from bot.verification.relevance import near_files, nearest_first
 from sandbox.limits import Limits
 from sandbox.results.report import Outcome, TestReport, TestResult
-from sandbox.toolchains.python.paths import is_test_file
+from sandbox.toolchains.touched import Touched
 from sandbox.workspace import Tree
 
 SHARE = 0.35  # of the time left, for one side's suite: a suite that is longer is cut, and the verdict says so
@@ -25,13 +23,13 @@ RESUMES = 12
 MANY = 300  # suspicious tests beyond which each is not rerun alone as well
 
 
-def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int) -> Evidence:
-    """All runs of a verification. Raises the sandbox's errors."""
-    change = bench.change
+def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int, share: float = SHARE) -> Evidence:
+    """All runs of one plan. `share`: of the time left, for one side's suite. Raises the sandbox's errors."""
+    change, tests = bench.change, bench.toolchain.tests
     base_tree = change.base_tree.with_changes(change.given or {})
     patched_tree = change.patched_tree.with_changes({**(change.given or {}), **change.merged})
-    order = nearest_first(bench.plan.test_files, change)
-    bench.limits = replace(bench.limits, suite_s=min(bench.limits.suite_s, max(1.0, SHARE * (bench.deadline - now()))))
+    order = _order(bench, base_tree)
+    bench.limits = replace(bench.limits, suite_s=min(bench.limits.suite_s, max(1.0, share * (bench.deadline - now()))))
     with ThreadPoolExecutor(2, thread_name_prefix="lane") as lanes:
         known = bench.cached_suite(base_tree, order)
         if known:
@@ -49,7 +47,7 @@ def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int) -> Evi
             reproducer_run = lanes.submit(_reproducer, bench, base, given_files, repeat)
         patched, limit = patched_run.result()
         _say_counts(bench, "patched", patched)
-        touched = touched_files(change.base_tree, change.tests, change.patterns)
+        touched = tests.touched(bench.plan, change.base_tree, change.tests, change.rules)
         base_again, patched_again = _again(bench, base_tree, patched_tree, base, patched)
         near = _near_the_change(bench, patched_tree, base_again, patched_again)
         own_copies = _own_copies(bench, base, patched, touched)
@@ -57,22 +55,27 @@ def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int) -> Evi
     limit = None if base.limit and base.limit == patched.limit else limit
     suspicious = [name for name in base.passing() if not _passes(patched, name)]
     return Evidence(
-        base=base, patched=patched, base_again=base_again, patched_again=patched_again, near=near, reproducer=reproducer,
+        faults=bench.toolchain.faults, base=base, patched=patched, base_again=base_again, patched_again=patched_again, near=near, reproducer=reproducer,
         own_copies=own_copies,
-        rewritten=rewritten_tests(change, base.passing()),
-        touched=_touched_texts(change, touched, suspicious), has_tests=_has_tests(change),
+        rewritten=tests.rewritten(change.base_tree, change.source, base.passing()),
+        touched=_touched_texts(bench, touched, suspicious), has_tests=_has_tests(change),
         base_limit=base.limit if base.limit not in (None, "deadline") and not base.complete else None, patched_limit=limit,
-        deadline="deadline" in (base.limit, patched.limit, *(_limits(reproducer))), findings=change.findings)
+        deadline="deadline" in (base.limit, patched.limit, *(_limits(reproducer))))
+
+
+def _order(bench: Bench, tree: Tree) -> tuple[str, ...]:
+    """Groups of tests, those nearest to the change first."""
+    return bench.toolchain.tests.groups_of(bench.plan, tree, nearest_first(bench.plan.test_files, bench.change))
 
 
 def _has_tests(change: Change) -> bool:
     """Whether base has a test file that is not one of those given."""
-    return any(path.endswith(".py") and is_test_file(path, change.patterns) for path in change.base_tree if path not in (change.given or {}))
+    return any(change.rules.is_test_file(path) for path in change.base_tree if path not in (change.given or {}))
 
 
 def run_base_suite(bench: Bench, tree: Tree) -> TestReport:
     """The suite on one tree alone, from the cache where it is known."""
-    order = nearest_first(bench.plan.test_files, bench.change)
+    order = _order(bench, tree)
     known = bench.cached_suite(tree, order)
     return known[0] if known else _base_suite(bench, tree, order)[0]
 
@@ -93,7 +96,7 @@ def _resumed(
     for place in range(RESUMES):
         left = [name for name, r in report.results.items() if r.outcome is Outcome.MISSING]
         fatal = [r for r in report.results.values() if r.kind in ("crash", "timeout")]
-        if report.complete or report.broken or report.limit not in (None, "time") or not left or not fatal or not expected(fatal[-1]):
+        if report.broken or report.limit not in (None, "time") or not left or not fatal or not expected(fatal[-1]):
             break
         bench.say(f"{side} suite: it died in {fatal[-1].id}, going on with the {len(left)} tests behind it")
         more = bench.run(side, f"suite-resumed-{place + 1}", tree, bench.suite_request(tree, order, left), limits)
@@ -119,9 +122,9 @@ def _base_suite(bench: Bench, tree: Tree, order: tuple[str, ...]) -> tuple[TestR
     bench.say("base suite")
     report = bench.run("base", "suite", tree, bench.suite_request(tree, order))
     if report.limit == "time" and not report.results:
-        near = near_files(order, bench.change)
+        near = bench.toolchain.tests.groups_of(bench.plan, tree, near_files(nearest_first(bench.plan.test_files, bench.change), bench.change))
         bench.say(f"base suite: it does not collect in time; only {', '.join(near[:5])}")
-        report = replace(bench.run("base", "suite-near", tree, bench.files_request(near)), cut=True)
+        report = replace(bench.run("base", "suite-near", tree, bench.groups_request(near)), cut=True)
     report = _resumed(bench, "base", tree, order, report, bench.limits, lambda _: True)
     writable = False
     if needs_writable(report):
@@ -147,7 +150,7 @@ def _patched_suite(bench: Bench, tree: Tree, base: TestReport | None, order: tup
     limits = limits_beside(bench.limits, base)
     request = bench.suite_request(tree, order, wanted)
     if base is not None and base.cut:
-        request = replace(request, args=tuple(word for word in base.command[3:] if word in tree or not word.endswith(".py")))
+        request = replace(request, args=bench.toolchain.runner.again(bench.plan, tree, base).args)
     report = bench.run("patched", "suite", tree, request, limits)
     if base is not None:
         known = base.results
@@ -172,18 +175,15 @@ def _again(
     if not suspicious or patched.limit == "deadline" or not any(name in patched.results or patched.complete for name in suspicious):
         return {}, {}
     bench.say(f"{len(suspicious)} tests differ: running them again on both sides")
-    files = sorted({name.split("::")[0] for name in suspicious})
-    requests = [RunRequest(args=tuple(f for f in files))]
-    if len(suspicious) <= MANY:
-        requests.append(RunRequest(args=tuple(files), wanted=tuple(suspicious)))
     limits = limits_beside(bench.limits, base)
     sides: dict[str, list[TestReport]] = {"base": [], "patched": []}
     for side, tree in (("base", base_tree), ("patched", patched_tree)):
-        for place, request in enumerate(requests):
-            kept = replace(request, args=tuple(f for f in request.args if f in tree or "/" not in f))
-            if not kept.args:
-                continue
-            sides[side].append(bench.run(side, f"again-{place + 1}", tree, kept, limits))
+        groups = bench.groups_with(tree, suspicious)
+        if not groups:
+            continue
+        sides[side].append(bench.run(side, "again-1", tree, bench.groups_request(groups), limits))
+        if len(suspicious) <= MANY:
+            sides[side].append(bench.run(side, "again-2", tree, bench.groups_request(groups, suspicious), limits))
     return ({name: tuple(r.results.get(name) for r in sides["base"]) for name in suspicious},
             {name: tuple(r.results.get(name) for r in sides["patched"]) for name in suspicious})
 
@@ -194,11 +194,12 @@ def _near_the_change(
     """Tests that do not fail each time with the change, or not only with it, and whose files may run changed lines; unsure counts."""
     mixed = [name for name in patched_again if any(r is not None and r.passed for r in patched_again[name])
              or not all(r is not None and r.passed for r in base_again.get(name, ()))]
-    lines = coverable_lines(bench.change.lines, tree)
-    files = sorted({path for name in mixed if (path := name.split("::")[0]) in tree})
-    if not lines or not files:
+    lines, groups = bench.coverable(tree), bench.groups_with(tree, mixed)
+    if lines is None:
+        return frozenset(mixed) if any(bench.toolchain.owns(path) for path in bench.change.source) else frozenset()
+    if not lines or not groups:
         return frozenset()
-    report = bench.run("patched", "again-traced", tree, bench.files_request(files, trace=lines))
+    report = bench.run("patched", "again-traced", tree, bench.groups_request(groups, trace=lines))
     ran = report.executed is None or any(report.executed.values())
     return frozenset(mixed) if ran else frozenset()
 
@@ -206,10 +207,10 @@ def _near_the_change(
 def _own_copies(bench: Bench, base: TestReport, patched: TestReport, touched: Mapping[str, Touched]) -> frozenset[str]:
     """Base passes that pass in the change's version of a file whose base version no longer collects: a feature that goes with its tests."""
     tree = bench.change.with_tests(patched=True)
-    files = [path for path in patched.uncollected if path in touched and path in tree and path not in base.uncollected]
-    if not files:
+    groups = bench.there(tree, [group for group in patched.uncollected if group in touched and group not in base.uncollected])
+    if not groups:
         return frozenset()
-    report = bench.run("patched", "own-copies", tree, bench.files_request(files))
+    report = bench.run("patched", "own-copies", tree, bench.groups_request(groups))
     return frozenset(report.passing() & base.passing())
 
 
@@ -238,15 +239,16 @@ def _side_by_side(one: tuple[TestReport, ...], other: tuple[TestReport, ...]) ->
         for a, b in zip(one, other, strict=False))
 
 
-def _touched_texts(change: Change, touched: dict[str, Touched], names: list[str]) -> dict[str, str]:
+def _touched_texts(bench: Bench, touched: Mapping[str, Touched], names: list[str]) -> dict[str, str]:
     """Suspicious base tests that the change touched -> their old and new source, for the reader."""
     texts: dict[str, str] = {}
+    change, tests = bench.change, bench.toolchain.tests
+    after = change.base_tree.with_changes(change.tests)
     for name in names:
-        path, unit = unit_of(name)
-        if path not in touched or (change.given and path in change.given) or not touched[path].touches(unit):
+        group, unit = tests.unit_of(name)
+        given = change.given and any(path in change.given for path in tests.files_of(bench.plan, change.base_tree, group))
+        if group not in touched or given or not touched[group].touches(unit):
             continue
-        old = read_module(change.base_tree.text(path) or "").tests.get(unit)
-        after = change.tests.get(path, change.base_tree.get(path))
-        new = read_module(after.data.decode("utf-8", "replace") if after else "").tests.get(unit)
-        texts[name] = f"before:\n{old.text if old else '(not found)'}\nafter:\n{new.text if new else '(deleted)'}"
+        old, new = (tests.text(bench.plan, tree, group, unit) for tree in (change.base_tree, after))
+        texts[name] = f"before:\n{old or '(not found)'}\nafter:\n{new or '(deleted)'}"
     return texts

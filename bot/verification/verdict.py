@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ from bot.verification.gate import Decision, Verdict
 from sandbox.environment_image import Environment
 from sandbox.plan import Plan
 from sandbox.results.report import Outcome, TestReport, TestResult
+from sandbox.toolchains.registry import toolchain_of
 
 SCHEMA = "dualgate/verdict/v1"
 EXIT_STATUS = {Verdict.VERIFIED: 0, Verdict.REJECTED: 1, Verdict.INCONCLUSIVE: 3}
@@ -35,6 +37,17 @@ class Timing:
 
 
 @dataclass(frozen=True)
+class Planned:
+    """One plan of a verification: its environment, its evidence, its runs, seconds by phase."""
+
+    plan: Plan
+    environment: Environment | None = None
+    evidence: Evidence = field(default_factory=Evidence)
+    runs: tuple[RunRecord, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Report:
     """Everything about one verification."""
 
@@ -45,9 +58,7 @@ class Report:
     head: str | None
     patch_sha256: str
     repository: str
-    plan: Plan | None = None
-    environment: Environment | None = None
-    evidence: Evidence = field(default_factory=Evidence)
+    planned: tuple[Planned, ...] = ()
     timing: Timing = Timing()
     runs: tuple[RunRecord, ...] = ()
     replay: str = ""
@@ -63,36 +74,30 @@ class Report:
         return {
             "schema": SCHEMA, "run": self.run_id, "verdict": decision.verdict.value, "reason": decision.reason, "summary": self.summary,
             "findings": [finding.to_json() for finding in decision.findings], "base": self.base, "head": self.head,
-            "patch_sha256": self.patch_sha256, "repository": self.repository, "plans": plans_json(self.plan, self.environment),
+            "patch_sha256": self.patch_sha256, "repository": self.repository,
+            "plans": [plan_json(row.plan, row.environment) for row in self.planned],
             "gates": {"fail_to_pass": decision.fail_to_pass.to_json(), "pass_to_pass": decision.pass_to_pass.to_json()},
-            "tests": rows(self.evidence), "timing": self.timing.to_json(), "cost": {**COST, "seconds": round(self.timing.total_s, 3)},
+            "tests": [row for place, planned in enumerate(self.planned) for row in rows(planned.evidence, place)],
+            "timing": self.timing.to_json(), "cost": {**COST, "seconds": round(self.timing.total_s, 3)},
             "evidence": {"runs": [run.to_json() for run in self.runs], "replay": self.replay},
         }
 
 
-def plans_json(plan: Plan | None, environment: Environment | None) -> list[dict[str, Any]]:
-    """The contract's `plans`."""
-    if plan is None:
-        return []
-    return [{
-        "toolchain": plan.toolchain, "framework": plan.framework, "image": environment.image if environment else None,
+def plan_json(plan: Plan, environment: Environment | None) -> dict[str, Any]:
+    """One of the contract's `plans`."""
+    toolchain = toolchain_of(plan)
+    release = environment.release if environment else plan.interpreters[0]
+    return {
+        "toolchain": plan.toolchain, "framework": plan.framework, "directory": plan.directory or ".", "image": environment.image if environment else None,
         "environment_key": environment.key if environment else None, "environment_cached": environment.cached if environment else None,
-        "runtime": "runc", "python": environment.python if environment else plan.interpreters[0],
-        "install": install_words(plan), "build": [], "test": ["pytest", *(plan.test_files if plan.framework == "unittest" else ())],
+        "runtime": "runc", "version": release, **({"python": release} if plan.toolchain == "python" else {}),
+        "install": toolchain.manifests.words(plan), "build": toolchain.runner.build_words(plan), "test": toolchain.runner.test_words(plan),
         "tried": list(environment.tried) if environment else [], "dropped": list(environment.dropped) if environment else [],
-    }]
+    }
 
 
-def install_words(plan: Plan) -> list[str]:
-    """The installation, a line a stage, as a person would type it."""
-    extras = f"[{','.join(plan.extras)}]" if plan.extras else ""
-    cut = f" --exclude-newer {plan.exclude_newer}" if plan.exclude_newer else ""
-    lines = [f"uv pip install{cut} -e .{extras}"] if plan.project else []
-    return lines + [f"uv pip install{cut} {' '.join(stage.lines)}  # {stage.origin}" for stage in plan.stages]
-
-
-def rows(evidence: Evidence) -> list[dict[str, Any]]:
-    """The contract's `tests`: pass-to-pass rows of base, fail-to-pass rows of the change or of what was given."""
+def rows(evidence: Evidence, plan: int = 0) -> list[dict[str, Any]]:
+    """The contract's `tests` of one plan: pass-to-pass rows of base, fail-to-pass rows of the change or of what was given."""
     table: list[dict[str, Any]] = []
     reproducer = evidence.reproducer
     if evidence.base is not None:
@@ -106,7 +111,7 @@ def rows(evidence: Evidence) -> list[dict[str, Any]]:
                 table.append(_row(name, None, after.results[name], True, "base", False))
     if reproducer is not None and reproducer.base and reproducer.patched:
         table += _reproducer_rows(reproducer)
-    return table
+    return [{**row, "plan": plan} for row in table]
 
 
 def _reproducer_rows(reproducer: Reproducer) -> list[dict[str, Any]]:

@@ -1,11 +1,15 @@
-"""Sources that run inside a box, under the interpreter of the environment (Python 3.6 and newer).
+"""Sources that run inside a box: a launcher that holds the report channel, and a driver for each runner.
 
-They are sent over the runner's standard input as text and never stored in an image. `source()` gives their text.
+They are sent over the runner's standard input as text and never stored in an image. Those of pytest run under the environment's interpreter (Python
+3.6 and newer), in the runner's own process; the other drivers run beside their runner, under the Python that every image of ours has.
 """
 
 import hashlib
 from functools import cache
 from importlib import resources
+
+ENVIRONMENT_PYTHON, IMAGE_PYTHON = "/opt/env/bin/python", "/usr/bin/python3"
+DRIVERS = {"pytest": "pytest_driver.py", "script": "script_driver.py", "go": "go_driver.py"}
 
 
 def source(name: str) -> str:
@@ -13,7 +17,22 @@ def source(name: str) -> str:
     return resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
 
 
+def driver(mode: str) -> str:
+    """The text of a mode's driver."""
+    return source(DRIVERS[mode])
+
+
+def tracer(mode: str) -> str:
+    """The text of what counts lines in the driver's own process; empty where the tests are in another."""
+    return source("line_tracer.py") if interpreter(mode) == ENVIRONMENT_PYTHON else ""
+
+
+def interpreter(mode: str) -> str:
+    """What a mode's driver runs under."""
+    return ENVIRONMENT_PYTHON if mode in ("pytest", "script") else IMAGE_PYTHON
+
+
 @cache
 def digest() -> str:
     """sha256 of everything that runs inside: a report made by other sources is another report."""
-    return hashlib.sha256("".join(source(name) for name in ("launcher.py", "pytest_reporter.py", "line_tracer.py")).encode()).hexdigest()
+    return hashlib.sha256("".join(source(name) for name in ("launcher.py", "line_tracer.py", *DRIVERS.values())).encode()).hexdigest()

@@ -7,6 +7,11 @@ from enum import StrEnum
 from typing import Any
 
 
+def group_of(test_id: str) -> str:
+    """What the runner collects a test with as one: a file, a Go package, a target; all of an id before its first `::`."""
+    return test_id.split("::", 1)[0].strip()
+
+
 class Outcome(StrEnum):
     """What one test did. XFAIL is not a pass."""
 
@@ -60,9 +65,10 @@ class TestReport:
     __test__ = False
 
     results: dict[str, TestResult] = field(default_factory=dict)
-    uncollected: dict[str, str] = field(default_factory=dict)  # file -> error text
+    uncollected: dict[str, str] = field(default_factory=dict)  # group -> error text
     collected: tuple[str, ...] = ()
     skipped_files: dict[str, str] = field(default_factory=dict)
+    died: tuple[str, ...] = ()  # groups whose own program ended before its last test, where each has its own
     status: int | None = None
     seconds: float = 0.0
     limit: str | None = None
@@ -71,7 +77,8 @@ class TestReport:
     cut: bool = False  # its time was spent before the last test
     executed: dict[str, list[int]] | None = None
     log: str = ""
-    command: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()  # for people
+    args: tuple[str, ...] = ()  # what the request named
     internal: str = ""
 
     def count(self, *outcomes: Outcome) -> int:
@@ -95,5 +102,5 @@ class TestReport:
             row["nearest"] = tuple(row["nearest"]) if row["nearest"] else None
             results[name] = TestResult(**row)
         rest = {k: v for k, v in data.items() if k != "results"}
-        rest["collected"], rest["command"] = tuple(rest["collected"]), tuple(rest["command"])
+        rest.update({name: tuple(rest[name]) for name in ("collected", "died", "command", "args")})
         return cls(results=results, **rest)

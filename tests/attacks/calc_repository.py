@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.changes.change import Change, Request, open_change
+from bot.changes.change import Change, Request
 from bot.changes.git import GitRepository
+from bot.changes.reading import open_change
 
 Content = str | bytes | None
 Files = Mapping[str, Content]

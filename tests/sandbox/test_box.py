@@ -14,16 +14,16 @@ from sandbox.docker import DockerEngine
 from sandbox.environment import Workshop, prepare
 from sandbox.environment_image import Environment
 from sandbox.limits import Limits
-from sandbox.plan import Plan
-from sandbox.results.pytest_events import build_report
+from sandbox.results.events import build_report
 from sandbox.results.report import TestReport
+from sandbox.toolchains.python.plan import PythonPlan
 from sandbox.workspace import REGULAR, File, Tree, to_tar
 from tests.repository import BASE
 
 pytestmark = pytest.mark.docker
 ROOT = "/repo/walls"
 TREE = Tree({name: File(REGULAR, text.encode()) for name, text in BASE.items()})
-PLAN = Plan(toolchain="python", framework="pytest", interpreters=("3.11",), project=False)
+PLAN = PythonPlan(toolchain="python", framework="pytest", interpreters=("3.11",), project=False)
 SMALL = Limits(test_s=10, collect_s=30, silence_s=5, memory_mb=256, pids=64, temporary_mb=32, tree_mb=32, output_mb=4)
 Run = Callable[..., RawRun]
 

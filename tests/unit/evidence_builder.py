@@ -6,6 +6,7 @@ from typing import Any
 
 from bot.verification.evidence import Evidence, Origin, Reproducer
 from sandbox.results.report import Outcome, TestReport, TestResult
+from sandbox.toolchains.python.words import FAULTS
 
 
 def result(name: str, outcome: str = "passed", **more: Any) -> TestResult:
@@ -29,7 +30,7 @@ def reproducer(before: Any = FAILING, after: Any = "passed", times: int = 5, **m
     values: dict[str, Any] = {
         "origin": Origin.PATCH_TESTS, "times": 2, "candidates": ("t.py::new",), "required": frozenset({"t.py::new"}),
         "base": tuple(report(t_new=before) for _ in range(times)), "patched": tuple(report(t_new=after) for _ in range(times)),
-        "asserting": frozenset({"t.py::new"}), "test_files": frozenset({"t.py"}), "coverable": 2, "covered": 1,
+        "asserting": frozenset({"t.py::new"}), "test_files": frozenset({"t.py"}), "coverable": 2, "covered": 1, "faults": FAULTS,
     }
     return Reproducer(**{**values, **more})
 

@@ -11,6 +11,7 @@ from bot.verification.diagnosis import diagnose, first_lines, kind_of
 from bot.verification.right_reason import failure_reason
 from bot.verification.signature import signature
 from sandbox.results.report import Outcome, TestResult
+from sandbox.toolchains.python.words import FAULTS
 
 INSIDE, OWN = ("m.py", 4, "f"), ("t.py", 9, "test_a")
 
@@ -68,7 +69,7 @@ ADDED = {"added_names": frozenset({"fresh", "m"}), "test_files": frozenset({"t.p
     (failed(kind="crash"), False, None),
 ])
 def test_the_reason_of_a_base_failure(result: TestResult, wrong: bool, missing: str | None) -> None:
-    reason = failure_reason(result, None, asserts=True, **ADDED)  # type: ignore[arg-type]
+    reason = failure_reason(result, None, FAULTS, asserts=True, **ADDED)  # type: ignore[arg-type]
     assert (bool(reason.wrong), reason.missing) == (wrong, missing)
 
 
@@ -77,7 +78,7 @@ def test_the_reason_of_a_base_failure(result: TestResult, wrong: bool, missing: 
     ("ImportError: cannot import name 'other' from 'm'", True, True), ("SyntaxError: bad", True, True), ("", True, True),
 ])
 def test_the_reason_of_a_file_that_does_not_collect_on_base(text: str, asserts: bool, wrong: bool) -> None:
-    assert bool(failure_reason(None, text, asserts=asserts, **ADDED).wrong) is wrong  # type: ignore[arg-type]
+    assert bool(failure_reason(None, text, FAULTS, asserts=asserts, **ADDED).wrong) is wrong  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("one", "other", "same"), [

@@ -6,12 +6,12 @@ import datetime
 
 import pytest
 
-from sandbox.plan import Plan
 from sandbox.toolchains.python.added import added_requirements
 from sandbox.toolchains.python.detect import detect, unguarded_imports
 from sandbox.toolchains.python.metadata import read_metadata
 from sandbox.toolchains.python.names import plugin_for_option
 from sandbox.toolchains.python.paths import folders_of_tests, is_harness, is_prose, is_test_file, is_test_path, own_patterns
+from sandbox.toolchains.python.plan import PythonPlan
 from sandbox.workspace import REGULAR, File, Tree
 
 AVAILABLE = ("3.7", "3.8", "3.9", "3.11", "3.12", "3.13")
@@ -27,13 +27,13 @@ def of(files: dict[str, str]) -> Tree:
     return Tree({name: File(REGULAR, text.encode()) for name, text in files.items()})
 
 
-def plan(files: dict[str, str], date: str = "2026-10-20") -> Plan:
+def plan(files: dict[str, str], date: str = "2026-10-20") -> PythonPlan:
     found = detect(of({"tests/test_x.py": TEST, **files}), datetime.date.fromisoformat(date), AVAILABLE, None, TODAY)
     assert found is not None
     return found
 
 
-def lines(found: Plan) -> list[str]:
+def lines(found: PythonPlan) -> list[str]:
     return [line for stage in found.stages for line in stage.lines]
 
 

@@ -7,8 +7,9 @@ import datetime
 import pytest
 
 from bot.changes.change import Change
-from bot.changes.diff import ChangedLines
-from bot.verification.relevance import coverable_lines, doctest_examples, near_files, nearest_first, touched_files
+from bot.verification.relevance import near_files, nearest_first
+from sandbox.toolchains.python.lines import coverable_lines
+from sandbox.toolchains.python.tests import doctest_examples, touched_files
 from sandbox.workspace import REGULAR, File, Tree
 
 TEXT = '"""Doc."""\nimport os\n\nLIMIT = 3\n\n\ndef f(x):\n    """Say."""\n    if x:\n        return 1\n    return 2\n\n\nclass C:\n    y = 1\n'
@@ -22,7 +23,7 @@ def tree(**files: str) -> Tree:
     ({9, 10}, (), [9, 10]), ({7, 8, 9}, (), [9]), ({2}, (), []), ({4}, (), [4]), ({4, 9}, (), [9]), (set(), (10,), [9, 10, 11]), ({15}, (), [15]), ({3}, (), []),
 ])
 def test_lines_that_can_run_are_those_of_function_bodies_first(added: set[int], cuts: tuple[int, ...], wanted: list[int]) -> None:
-    lines = {"m.py": ChangedLines(dict.fromkeys(added, ""), (), cuts)}
+    lines = {"m.py": (added, cuts)}
     assert coverable_lines(lines, tree(m=TEXT)).get("m.py", []) == wanted
 
 

@@ -7,12 +7,13 @@ import pytest
 from bot.changes.diff import ChangedLines
 from bot.changes.static_look import look
 from bot.findings import Severity
+from sandbox.toolchains.python.toolchain import PYTHON
 from sandbox.workspace import REGULAR, File, Tree
 
 
 def signs(line: str, base: str = "") -> list[Severity]:
     tree = Tree({"pkg/m.py": File(REGULAR, base.encode())})
-    return [f.severity for f in look({"pkg/m.py": ChangedLines({7: line}, (), ())}, tree)]
+    return [f.severity for f in look({"pkg/m.py": ChangedLines({7: line}, (), ())}, tree, [PYTHON])]
 
 
 @pytest.mark.parametrize("line", [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.changes.touched import affected_by_data, changed_fixtures, compare, unit_of
+from sandbox.toolchains.python.touched import changed_fixtures, compare, unit_of
+from sandbox.toolchains.touched import affected_by_data
 
 OLD = """
 import os

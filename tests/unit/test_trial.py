@@ -6,12 +6,13 @@ import dataclasses
 
 import pytest
 
-from sandbox.plan import Plan
 from sandbox.results.report import TestReport
-from sandbox.trial import needs, starts
+from sandbox.toolchains.python.environment import needs
+from sandbox.toolchains.python.plan import PythonPlan
+from sandbox.trial import starts
 from tests.unit.evidence_builder import report
 
-PLAN = Plan(toolchain="python", framework="pytest", interpreters=("3.11",), project=True, known_names=("local-thing",), test_files=("t.py", "u.py", "v.py"))
+PLAN = PythonPlan(toolchain="python", framework="pytest", interpreters=("3.11",), project=True, known_names=("local-thing",), test_files=("t.py", "u.py", "v.py"))
 NOTHING = TestReport(complete=True, status=5)
 
 

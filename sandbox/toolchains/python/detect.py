@@ -13,10 +13,13 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
-from sandbox.plan import Choice, Plan, Requirements
+from sandbox import interpreters
+from sandbox.plan import Choice
+from sandbox.toolchains.protocol import Sight
 from sandbox.toolchains.python import names
 from sandbox.toolchains.python.metadata import Metadata, read_metadata
 from sandbox.toolchains.python.paths import is_manifest, is_test_file, own_patterns
+from sandbox.toolchains.python.plan import PythonPlan, Requirements
 from sandbox.toolchains.python.syntax import parse_module
 from sandbox.workspace import Tree
 
@@ -29,7 +32,7 @@ SETTLED = datetime.timedelta(days=182)
 
 def detect(
     tree: Tree, commit_date: datetime.date, available: tuple[str, ...], version: str | None, today: datetime.date, before: Tree | None = None,
-) -> Plan | None:
+) -> PythonPlan | None:
     """The plan, or None where nothing is Python.
 
     `commit_date`: the base commit's day; dependencies are resolved as of the day after where it is older than 30 days.
@@ -50,12 +53,18 @@ def detect(
     stages = _stages(found, tree, test_files, extras, why)
     cut = commit_date + datetime.timedelta(days=1) if today - commit_date > FRESH else None
     why.append(Choice("dependencies as of", cut.isoformat() if cut else "today: the commit is younger than 30 days", *found.origins.get("lock", (None, None))))
-    return Plan(
+    return PythonPlan(
         toolchain="python", framework=framework, interpreters=interpreters, project=found.project, extras=extras,
         build_requires=tuple(found.build_requires), stages=stages,
         constraints=tuple(f"{name}=={release}" for name, release in sorted(found.locked.items())), known_names=_known_names(found),
         test_files=tuple(sorted({*test_files, *own_files})), exclude_newer=cut, version=version,
         manifests=tuple(sorted(path for path in tree if is_manifest(path) and (before is None or path in before))), why=tuple(why))
+
+
+def plans(tree: Tree, sight: Sight) -> list[PythonPlan]:
+    """The plan of the whole tree, with the interpreters that this machine has; none where nothing is Python."""
+    found = detect(tree, sight.commit_date, interpreters.available(), sight.version, sight.today, sight.before)
+    return [found] if found is not None else []
 
 
 def _test_files(tree: Tree, patterns: tuple[str, ...]) -> tuple[str, ...]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from packaging.version import Version
 
 from sandbox.build_container import BuildContainer, Step
 from sandbox.errors import EnvironmentFailed, UnknownPackage
-from sandbox.plan import Plan
 from sandbox.toolchains.python.names import OLDEST_PYTEST, RELEASED, UNDATED, WHEELS_ONLY
+from sandbox.toolchains.python.plan import PythonPlan
 
 ENV = "/opt/env"
 UV = "/usr/local/bin/uv"
@@ -25,13 +26,14 @@ class Ladder:
     """Installs into one build container. `tried` is what a person reads when it fails; `dropped` what had to be left out."""
 
     build: BuildContainer
-    plan: Plan
+    plan: PythonPlan
     root: str
     python: str
     version: str
     budget_s: float = 1200.0
     tried: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
     last: Step | None = None
     _started: float = field(default_factory=time.monotonic)
 
@@ -57,7 +59,12 @@ class Ladder:
             if not self._try(f"{origin}: {line}", self._pip(line, locked=False)):
                 self.dropped.append(f"{line} ({origin})")
 
-    def added(self, lines: list[str]) -> None:
+    def asked(self, names: Sequence[str]) -> None:
+        """What the tests ask for."""
+        self.requirements("asked for by the tests", list(names))
+        self.finish()
+
+    def added(self, lines: Sequence[str]) -> None:
         """Requirements that a change adds. Raises UnknownPackage, EnvironmentFailed."""
         for line in lines:
             if not self._try(f"added by the change: {line}", self._pip(line)):

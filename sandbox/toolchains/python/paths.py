@@ -68,11 +68,6 @@ def is_harness(path: str) -> bool:
             or bool(HARNESS_FOLDERS.search(path)) or (fnmatch.fnmatch(path, "*requirements/*.txt")))
 
 
-def is_bytecode(path: str) -> bool:
-    """Whether the interpreter would run this file in the place of a source (PEP 552: without a look at that, if it says so)."""
-    return "__pycache__" in path.split("/")[:-1]
-
-
 def is_manifest(path: str) -> bool:
     """Whether the environment is made from this file."""
     name = posixpath.basename(path)

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from sandbox.box import RawRun
-from sandbox.results.pytest_events import build_report
+from sandbox.results.events import build_report
 from sandbox.results.report import Outcome, TestReport
 
 ROOT = "/repo/x"
-COMMAND = ("python", "-m", "pytest")
 
 
 def phase(when: str = "call", outcome: str = "passed", **more: Any) -> dict[str, Any]:
@@ -21,7 +20,7 @@ def phase(when: str = "call", outcome: str = "passed", **more: Any) -> dict[str,
 def run(*records: dict[str, Any], limit: str | None = None, exited: bool = True, ended: bool = True) -> TestReport:
     head: list[dict[str, Any]] = [{"k": "items", "items": [["t.py::a", "t.py", 3], ["t.py::b", "t.py", 9]]}, {"k": "start", "i": 0}]
     tail: list[dict[str, Any]] = ([{"k": "end", "i": 0}] if ended else []) + ([{"k": "exit", "status": 0}] if exited else [])
-    return build_report(RawRun(records=[*head, *records, *tail], status=0, limit=limit, command=COMMAND), ROOT)
+    return build_report(RawRun(records=[*head, *records, *tail], status=0, limit=limit), ROOT)
 
 
 SETUP, CALL, TEARDOWN = phase("setup"), phase(), phase("teardown")

@@ -4,33 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from sandbox.toolchains.python.syntax import parse_module
+from sandbox.toolchains.touched import Module, Touched, Unit, compare_modules
 from sandbox.workspace import Tree
 
 ASSERTING = re.compile(r"\bassert|\.assert\w*\(|pytest\.(raises|warns|fail|approx)|self\.fail|\braises\(|\bcheck\w*\(|\bexpect\w*\(|\bverify\w*\(")
-
-
-@dataclass(frozen=True)
-class Unit:
-    """A test, helper, fixture or import: its shape without positions, the names it uses, and its source text."""
-
-    shape: str
-    uses: frozenset[str]
-    text: str
-    autouse: bool = False
-
-
-@dataclass
-class Module:
-    """Tests by `Class::test`; everything else by name; per class what its tests share."""
-
-    tests: dict[str, Unit] = field(default_factory=dict)
-    shared: dict[str, Unit] = field(default_factory=dict)
-    parsed: bool = True
 
 
 @lru_cache(maxsize=256)
@@ -89,57 +69,9 @@ def _is_autouse(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any("autouse" in ast.dump(d) for d in node.decorator_list)
 
 
-@dataclass(frozen=True)
-class Touched:
-    """What a change did to the tests of one file, by `Class::test`. `affected`: by way of a helper, fixture or import."""
-
-    new: frozenset[str] = frozenset()
-    edited: frozenset[str] = frozenset()
-    deleted: frozenset[str] = frozenset()
-    affected: frozenset[str] = frozenset()
-    everything: bool = False
-
-    def touches(self, unit: str) -> bool:
-        """Whether a base test must be judged as touched (unsure counts as touched)."""
-        return self.everything or unit in self.edited or unit in self.deleted or unit in self.affected
-
-
 def compare(old_text: str | None, new_text: str | None, changed_elsewhere: frozenset[str] = frozenset()) -> Touched:
     """Old and new text of one test file; None is an absent file. `changed_elsewhere`: fixtures and helpers of other files that changed."""
-    old, new = read_module(old_text or ""), read_module(new_text or "")
-    if not old.parsed or not new.parsed:
-        return Touched(new=frozenset(new.tests), everything=True)
-    added = set(new.tests) - set(old.tests)
-    deleted = set(old.tests) - set(new.tests)
-    renamed = {name for name in added for gone in deleted if _same_body(old.tests[gone], new.tests[name], gone, name)}
-    moved = {gone for gone in deleted for name in renamed if _same_body(old.tests[gone], new.tests[name], gone, name)}
-    edited = {name for name in set(old.tests) & set(new.tests) if old.tests[name].shape != new.tests[name].shape}
-    changed = {name for name in set(old.shared) | set(new.shared)
-               if (old.shared.get(name) and old.shared[name].shape) != (new.shared.get(name) and new.shared[name].shape)}
-    affected = _affected(old, changed, changed_elsewhere) | _affected(new, changed, changed_elsewhere)
-    return Touched(frozenset(added - renamed), frozenset(edited), frozenset(deleted - moved), frozenset(affected - edited - added))
-
-
-def _same_body(old: Unit, new: Unit, old_name: str, new_name: str) -> bool:
-    nameless = [unit.shape.replace(f"name='{name.rsplit('::', 1)[-1]}'", "name=''", 1) for unit, name in ((old, old_name), (new, new_name))]
-    return nameless[0] == nameless[1]
-
-
-def _affected(module: Module, changed: set[str], elsewhere: frozenset[str]) -> set[str]:
-    """Tests that reach a changed name, through any number of helpers."""
-    dirty = {name.rsplit("::", 1)[-1] for name in changed} | set(elsewhere)
-    everywhere = {name.rpartition("::")[0] for name in changed
-                  if (unit := module.shared.get(name)) is not None and unit.autouse}
-    everywhere |= {name.removesuffix("::(head)") for name in changed if name.endswith("::(head)")}
-    grown = True
-    while grown:
-        more = {name.rsplit("::", 1)[-1] for name, unit in module.shared.items() if unit.uses & dirty} - dirty
-        everywhere |= {name.rpartition("::")[0] for name, unit in module.shared.items()
-                       if unit.autouse and unit.uses & dirty and not name.endswith("(head)")}
-        grown = bool(more)
-        dirty |= more
-    return {name for name, unit in module.tests.items()
-            if unit.uses & dirty or any(scope == "" or name.startswith(scope + "::") for scope in everywhere)}
+    return compare_modules(read_module(old_text or ""), read_module(new_text or ""), changed_elsewhere)
 
 
 def unit_of(test_id: str) -> tuple[str, str]:
@@ -163,20 +95,10 @@ def _shape(module: Module, name: str) -> str | None:
     return unit.shape if unit else None
 
 
-def affected_by_data(text: str, paths: frozenset[str], stems: bool = True) -> bool:
-    """Whether a test file names one of these data files (by its name without the ending too, with `stems`), or a folder that they are in."""
-    for path in paths:
-        *folders, name = path.split("/")
-        words = [name, *([name.rsplit(".", 1)[0]] if stems else []), *(f for f in folders if f not in ("test", "tests"))]
-        if any(re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) for word in words):
-            return True
-    return False
-
-
-def asserts_something(tree: Mapping[str, object], test_id: str) -> bool:
+def asserts_something(tree: Tree, test_id: str) -> bool:
     """Whether a test's source goes on to check something; unknown counts as yes."""
     path, unit = unit_of(test_id)
-    text = tree.text(path) if isinstance(tree, Tree) else None
+    text = tree.text(path)
     if text is None:
         return True
     found = read_module(text).tests.get(unit)

@@ -1,4 +1,8 @@
-"""Signed records of our pytest plugin -> TestReport."""
+"""Signed records of a run -> TestReport. Every runner's driver (sandbox/inside) speaks in the same records.
+
+hello; items [[id, file, line], ...], any number of times; ready; for a test, by its place among the items: start, phase (when, outcome, seconds,
+message, ...), end, slow; of a group: collected, uncollected, skipped_file, died; lost (places that a death of the program hides); cut; lines; internal; exit.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,9 @@ def build_report(run: RawRun, root: str) -> TestReport:
     uncollected: dict[str, str] = {}
     skipped_files: dict[str, str] = {}
     collected: list[str] = []
-    executed, internal = None, ""
+    lost: set[int] = set()
+    died: list[str] = []
+    executed, internal, cut_short = None, "", False
     for record in run.records:
         match record["k"]:
             case "items":
@@ -44,24 +50,31 @@ def build_report(run: RawRun, root: str) -> TestReport:
                 skipped_files[record["file"]] = record["message"]
             case "collected":
                 collected.append(record["file"])
+            case "lost":
+                lost.update(record["i"])
+            case "died":
+                died.append(record["file"])
+            case "cut":
+                cut_short = True
             case "lines":
                 executed = record["executed"]
             case "internal":
                 internal = record["message"]
     exited = any(record["k"] == "exit" for record in run.records)
     complete = exited and not internal and run.broken is None
-    cut = complete and len(started) < len(items) and "--collect-only" not in run.command
+    cut = cut_short or (complete and len(started | lost) < len(items) and not run.request.collect)
     results: dict[str, TestResult] = {}
     for place, (name, file, line) in enumerate(items):
-        if place not in started and cut:
+        if place not in started and place not in lost and cut:
             continue
         results[name] = _result(
             name, relative(file, root), line, phases.get(place, []), root,
-            begun=place in started, ended=place in ended or (exited and run.command[2:3] == ("script",)), slow=slow.get(place), limit=run.limit)
+            begun=place in started and place not in lost, ended=place in ended or (exited and run.request.mode == "script"),
+            slow=slow.get(place), limit=run.limit)
     return TestReport(
-        results=results, uncollected=uncollected, collected=tuple(dict.fromkeys(collected)), skipped_files=skipped_files,
+        results=results, uncollected=uncollected, collected=tuple(dict.fromkeys(collected)), skipped_files=skipped_files, died=tuple(died),
         status=run.status, seconds=run.seconds, limit=run.limit, broken=run.broken, complete=complete, cut=cut,
-        executed=executed, log=run.log, command=run.command, internal=internal)
+        executed=executed, log=run.log, command=run.request.command, args=run.request.args, internal=internal)
 
 
 def _result(

@@ -1,0 +1,41 @@
+"""A language's words: how a failure names what is missing, and which added lines make a reader doubt. Plain data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Faults:
+    """How failures of a language read.
+
+    `missing`: patterns whose first group is a name that is not there; `own`: exceptions that are a fault of the test itself; `names`: exceptions of a
+    missing name; `keyword`: text of a refused argument; `foreign`: a missing name of a module or type, which only the change may excuse; `fixture`: a
+    fixture of the test's own is missing. `compiled`: a group that does not compile runs none of its tests; `source_place`: a compiler's
+    words name a file that is no test.
+    """
+
+    missing: tuple[re.Pattern[str], ...] = ()
+    own: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    imports: frozenset[str] = frozenset()
+    keyword: re.Pattern[str] = re.compile(r"(?!)")
+    foreign: re.Pattern[str] = re.compile(r"(?!)")
+    fixture: re.Pattern[str] = re.compile(r"(?!)")
+    compiled: bool = False
+    source_place: re.Pattern[str] = re.compile(r"(?!)")
+
+    def missing_name(self, text: str) -> str | None:
+        """The name that a failure's text says is not there."""
+        return next((match[1] for pattern in self.missing if (match := pattern.search(text))), None)
+
+
+@dataclass(frozen=True)
+class Signs:
+    """Words on an added source line -> pattern. Strong ones lower a verdict by themselves, weak ones are notes. `comment`: what is no code on a line."""
+
+    strong: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    weak: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    comment: re.Pattern[str] = re.compile(r"(?!)")

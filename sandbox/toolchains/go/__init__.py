@@ -1,0 +1,1 @@
+"""Go modules, tested by `go test`."""
