@@ -1,5 +1,5 @@
 # Each target does all of its own set-up on a Debian machine as root; the second time it starts in seconds.
-.PHONY: demo test check lint types contracts bench clean
+.PHONY: demo test thorough check lint types contracts bench clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -11,7 +11,12 @@ demo: $(VENV)/.ready
 test: check
 	@tools/engine
 	@tools/services
-	@$(PY) -m pytest tests
+	@$(PY) -m pytest tests --ignore tests/unit
+
+thorough: check
+	@tools/engine
+	@tools/services
+	@$(PY) -m pytest tests --ignore tests/unit --thorough
 
 check: lint types contracts $(VENV)/.ready
 	@$(PY) -m pytest tests/unit

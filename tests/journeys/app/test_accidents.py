@@ -39,11 +39,11 @@ def test_webhooks_come_doubled_and_in_the_wrong_order(town: Build) -> None:
 @pytest.mark.parametrize(("method", "path", "status", "first"), [
     ("GET", r".*/pulls/\d+$", 500, False),
     ("POST", r".*/check-runs$", 502, True),
-    ("POST", r".*/check-runs$", 500, False),
+    pytest.param("POST", r".*/check-runs$", 500, False, marks=pytest.mark.thorough),
     ("PATCH", r".*/check-runs/\d+$", 502, True),
     ("POST", r".*/comments$", 502, True),
-    ("POST", r".*/access_tokens$", 503, False),
-    ("POST", r".*/check-runs$", 0, True),
+    pytest.param("POST", r".*/access_tokens$", 503, False, marks=pytest.mark.thorough),
+    pytest.param("POST", r".*/check-runs$", 0, True, marks=pytest.mark.thorough),
 ])
 def test_github_stumbles_and_nothing_is_doubled(town: Build, method: str, path: str, status: int, first: bool) -> None:
     here = town()
@@ -91,7 +91,7 @@ def test_a_repository_is_renamed_in_the_middle(town: Build) -> None:
 # From here on the App's processes are this file's own.
 
 
-@pytest.fixture(params=["embedded", "servers"])
+@pytest.fixture(params=[pytest.param("embedded", marks=pytest.mark.thorough), "servers"])
 def own_stage(request: pytest.FixtureRequest, data_folder: Path, tmp_path: Path) -> Iterator[Stage]:
     """SQLite with the embedded Valkey, and PostgreSQL with a Valkey of its own."""
     told: dict[str, str] = {}
@@ -128,6 +128,7 @@ def test_a_worker_is_killed_and_the_run_ends_as_if_nothing_had_happened(own_stag
     assert here.until_told(pull).verdict == "verified"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("own_stage", ["embedded"], indirect=True)
 def test_a_horse_is_killed_alone(own_stage: Stage, town: Build) -> None:
     here = town(SLOW, on=own_stage)

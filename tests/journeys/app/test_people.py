@@ -145,10 +145,10 @@ def test_a_rerun_of_a_commit_that_is_no_longer_the_head_says_so(town: Build) -> 
     ("pull_requests: labelled\n", COPILOT, GOOD_CHANGE, None, 0),
     ("required: true\n", "tom", GOOD_CHANGE, "neutral", 0),
     ("comment: never\n", COPILOT, BAD_CHANGE, "failure", 0),
-    ("comment: failures\n", COPILOT, GOOD_CHANGE, "success", 0),
+    pytest.param("comment: failures\n", COPILOT, GOOD_CHANGE, "success", 0, marks=pytest.mark.thorough),
     ("comment: failures\n", COPILOT, BAD_CHANGE, "failure", 1),
     ("agents:\n  remove: [198982749]\n", COPILOT, GOOD_CHANGE, None, 0),
-    ("inconclusive: neutral\n", COPILOT, {"invoice.py": GOOD_CHANGE["invoice.py"]}, "neutral", 1),
+    pytest.param("inconclusive: neutral\n", COPILOT, {"invoice.py": GOOD_CHANGE["invoice.py"]}, "neutral", 1, marks=pytest.mark.thorough),
     ("paths:\n  protected: ['invoice.py']\n", COPILOT, GOOD_CHANGE, "action_required", 1),
 ])
 def test_a_repository_configures_itself(town: Build, config: str, author: str, files: dict[str, str], conclusion: str | None, comments: int) -> None:
