@@ -62,7 +62,7 @@ class Label:
     id: int
     name: str
     color: str = "ededed"
-    description: str | None = None
+    description: str | None = ""  # what GitHub shows for none; its description of a short pull request takes no null
 
 
 @dataclass(eq=False)
