@@ -20,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without --thorough: of a table of attacks that need boxes the first two rows, and no test marked thorough."""
+    """Without --thorough: of a table of attacks that need boxes the first row, and no test marked thorough."""
     if config.getoption("--thorough"):
         return
     rows: dict[str, int] = {}
@@ -29,6 +29,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         table = item.nodeid.split("[")[0]
         rows[table] = rows.get(table, 0) + 1
         boxed = table.startswith("tests/attacks/") and "forbidden" not in table
-        (left if item.get_closest_marker("thorough") or (boxed and rows[table] > 2) else kept).append(item)
+        (left if item.get_closest_marker("thorough") or (boxed and rows[table] > 1) else kept).append(item)
     config.hook.pytest_deselected(items=left)
     items[:] = kept

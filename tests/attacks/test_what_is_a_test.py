@@ -4,7 +4,7 @@ import pytest
 from calc_repository import BASE_TESTS, BROKEN_ADD, CORE, FIXED, MANIFEST, NEW_TESTS, Repository
 from judging import Command
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.thorough]
 
 FLAKY = ("inconclusive", "flaky")
 NEEDS_REVIEW = ("inconclusive", "needs_review")
