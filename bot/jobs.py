@@ -57,6 +57,11 @@ def receive(guid: str) -> None:
     bound.info("delivery_done", outcome=outcome)
 
 
+def spread(guids: list[str]) -> None:
+    """Several deliveries that came together: a job for each, so that other workers may take some. What the store loses is found by the sweep."""
+    services().queue.spread_deliveries(guids)
+
+
 def make_run(run_id: str) -> None:
     """Make one run."""
     make(services(), run_id)

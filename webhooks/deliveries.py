@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 import structlog
 from flask import Blueprint, Request, Response, request
 from gunicorn.http.errors import ParseException
+from pydantic_core import from_json
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 
@@ -143,7 +144,7 @@ def open_parcel(body: bytes, incoming: Request) -> Parcel:
     is_form = incoming.mimetype == FORM and not body.lstrip().startswith(b"{")  # curl names a form whatever it sends
     text = _form_payload(body) if is_form else _decoded(body)
     try:
-        payload: Any = json.loads(text)
+        payload = _parsed(text)
     except (ValueError, RecursionError):
         raise Refused(400, "unreadable", "the payload is not JSON") from None
     if not isinstance(payload, dict):
@@ -155,6 +156,13 @@ def open_parcel(body: bytes, incoming: Request) -> Parcel:
         raise Refused(400, "unreadable", "X-GitHub-Delivery is missing or malformed")
     action = payload.get("action")
     return Parcel(guid, event, action if isinstance(action, str) else "", text)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return from_json(text)  # half the time of json's
+    except ValueError:
+        return json.loads(text)  # which takes a little more: an escaped half of a surrogate pair
 
 
 def _decoded(body: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -10,16 +11,16 @@ from gunicorn.workers.base import Worker
 from prometheus_client.multiprocess import mark_process_dead
 
 from webhooks.metrics import empty_shared_folder
+from webhooks.patience import LONGEST_IDLE_S
 from webhooks.serve import SHARED_FOLDER, read_worker_count
 
 bind = f"0.0.0.0:{os.environ.get('PORT') or 8000}"
 worker_class = "webhooks.patience.PatientWorker"
 workers = read_worker_count(os.environ)
-threads = 8
 worker_connections = 1000
 backlog = 1024
 reuse_port = True  # the kernel spreads connections; on one shared socket the process that wakes first takes nearly all that are kept alive
-keepalive = 75  # longer than a proxy in front keeps its side (nginx: 60 s), so that none sends into a closing connection
+keepalive = int(LONGEST_IDLE_S)
 timeout = 30
 graceful_timeout = 10
 preload_app = False  # connections to the database and the queue are opened after the fork
@@ -40,3 +41,9 @@ def child_exit(server: Arbiter, worker: Worker) -> None:
     """Drop the dead one's live gauges."""
     if os.environ.get(SHARED_FOLDER):
         mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
+
+
+def post_worker_init(worker: Worker) -> None:
+    """The application is loaded: what it is made of need not be looked through by each full collection, which would hold up a hundred answers."""
+    gc.collect()
+    gc.freeze()

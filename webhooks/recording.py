@@ -6,17 +6,19 @@ import contextlib
 import fcntl
 import sqlite3
 import threading
-import time
 from pathlib import Path
 from typing import IO, Any
 
 import structlog
+from gevent import monkey
 from sqlalchemy import event
 
 from bot.ledger.database import Database
 from bot.ledger.deliveries import Deliveries
 
 CHECKPOINT_S = 0.5
+# The door's own threads are greenlets of one: what waits for the disk needs a real one.
+NATIVE_THREAD, NATIVE_SLEEP = monkey.get_original("_thread", "start_new_thread"), monkey.get_original("time", "sleep")
 log = structlog.get_logger()
 
 
@@ -50,7 +52,7 @@ class Recorder:
         self._deliveries = Deliveries(database)
         self._turn: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
         self._file = ""
-        self._checkpoints: threading.Thread | None = None
+        self._copies_back = False
         if database.engine.dialect.name == "sqlite":
             self._file = database.engine.url.database or ""
             self._turn = Turn(Path(f"{self._file}.door"))
@@ -59,15 +61,15 @@ class Recorder:
     def record(self, guid: str, event_name: str, action: str, payload: str) -> bool:
         """As Deliveries.record. Raises SQLAlchemyError."""
         with self._turn:
-            if self._file and self._checkpoints is None:
-                self._checkpoints = threading.Thread(target=self._checkpoint, name="checkpoints", daemon=True)
-                self._checkpoints.start()
+            if self._file and not self._copies_back:
+                self._copies_back = True
+                NATIVE_THREAD(self._checkpoint, ())
             return self._deliveries.record(guid, event_name, action, payload)
 
     def _checkpoint(self) -> None:
         with contextlib.closing(sqlite3.connect(self._file, timeout=1, isolation_level=None)) as connection:
             while True:
-                time.sleep(CHECKPOINT_S)
+                NATIVE_SLEEP(CHECKPOINT_S)
                 try:
                     connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
                 except sqlite3.Error as error:

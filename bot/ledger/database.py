@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Engine, create_engine, event, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import Engine, Insert, create_engine, event, text
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.compiler import SQLCompiler
 
 from bot.errors import BotError
 
@@ -26,9 +27,10 @@ class DatabaseUnavailable(BotError):
 class Database:
     """A pool of connections; safe from several threads."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, patience_s: float = 30.0) -> None:
+        """`patience_s`: how long SQLite is waited for while another process writes."""
         if url.startswith("sqlite"):
-            self.engine = create_engine(url, connect_args={"timeout": 30})
+            self.engine = create_engine(url, connect_args={"timeout": patience_s})
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_immediate)
         else:
@@ -39,6 +41,26 @@ class Database:
         """One transaction: committed at the end, rolled back on an error."""
         with Session(self.engine, expire_on_commit=False) as session, session.begin():
             yield session
+
+    def compiled(self, statement: Insert) -> SQLCompiler:
+        """An insertion of one row in the words of this database's driver, for `insert`."""
+        made = statement.compile(dialect=self.engine.dialect)
+        assert isinstance(made, SQLCompiler)
+        return made
+
+    def insert(self, statement: SQLCompiler, row: Mapping[str, object]) -> bool:
+        """Commit one row; False where its key is there already. Straight to the driver: a third of the time, where somebody waits. Raises SQLAlchemyError."""
+        driver: Any = self.engine.dialect.loaded_dbapi
+        values: Any = [row[name] for name in statement.positiontup or ()] if statement.positional else row
+        try:
+            with closing(self.engine.raw_connection()) as connection:
+                connection.cursor().execute(statement.string, values)
+                connection.commit()
+        except driver.IntegrityError:
+            return False
+        except driver.Error as error:
+            raise DBAPIError.instance(statement.string, None, error, driver.Error) from error
+        return True
 
     def answers(self) -> bool:
         """Whether it can be asked."""
@@ -70,7 +92,7 @@ class Database:
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None  # transactions are begun below, not by the driver
     cursor = connection.cursor()
-    for line in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "busy_timeout=30000"):
+    for line in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {line}")
     cursor.close()
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import delete, func, insert, or_, select, update
-from sqlalchemy.exc import IntegrityError
 
 from bot.ledger.database import Database
 from bot.ledger.models import Delivery
@@ -17,7 +16,6 @@ from bot.ledger.storable import storable
 MOST_TRIES = 6
 KEPT_S = 30 * 86_400
 PATIENCE_S = 86_400
-NEW_DELIVERY = insert(Delivery.__table__)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -35,19 +33,17 @@ class Deliveries:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._new = database.compiled(insert(Delivery.__table__))  # type: ignore[arg-type]
 
     def record(self, guid: str, event: str, action: str, payload: str) -> bool:
         """Keep a new delivery; False if it is done or in somebody's hands already, and needs nothing."""
         row = {"guid": guid, "event": event, "action": action, "received_at": time.time(), "payload": payload, "state": "waiting", "holder": "",
                "held_until": 0.0, "tries": 0, "outcome": ""}
-        try:
-            with self._database.engine.begin() as connection:  # no session: GitHub waits for this one
-                connection.execute(NEW_DELIVERY, row)
-        except IntegrityError:
-            with self._database.session() as session:
-                known = session.get(Delivery, guid)
-                return known is not None and known.state != "done" and known.held_until < time.time()
-        return True
+        if self._database.insert(self._new, row):
+            return True
+        with self._database.session() as session:
+            known = session.get(Delivery, guid)
+            return known is not None and known.state != "done" and known.held_until < time.time()
 
     def hold(self, guid: str, holder: str, seconds: float) -> Held | None:
         """Take a delivery that is not done and that nobody living holds."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import re
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import threading
@@ -187,6 +189,23 @@ def test_clients_that_trickle_do_not_keep_the_door_shut() -> None:
         ended.set()
         for client in clients:
             client.close()
+
+
+def test_a_ledger_that_is_locked_is_503_and_holds_nothing_else_up_for_long() -> None:
+    with Door(WEB_CONCURRENCY="1") as door, contextlib.closing(sqlite3.connect(door.data_dir / "dualgate.sqlite3", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert door.deliver()[0] == 503
+        assert door.get("/healthz")[0] == 200
+        other.execute("ROLLBACK")
+        assert door.deliver()[0] == 202
+
+
+def test_clients_that_say_nothing_more_are_let_go() -> None:
+    with Door(WEB_CONCURRENCY="1") as door, socket.create_connection(("127.0.0.1", door.port), 10) as client:
+        client.sendall(b"POST /webhooks/github HTTP/1.1\r\nHost: x\r\n")
+        client.settimeout(LONGEST_REQUEST_S + 10)
+        assert client.recv(100) == b""
+        assert "Traceback" not in door.errors
 
 
 def test_with_a_token_the_pages_ask_for_it_and_the_door_does_not() -> None:
