@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import shlex
 from dataclasses import replace
@@ -124,6 +125,11 @@ class Policy(_Model):
                 except ValueError as error:
                     raise BadInput(f"{file}: plans[{number}].test {error}") from error
         return tuple(laid)
+
+
+def schema() -> str:
+    """JSON Schema of the file, as docs/dualgate.schema.json publishes it for editors."""
+    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": PATH, **Policy.model_json_schema()}, indent=2) + "\n"
 
 
 def read_policy(text: str, file: str = PATH) -> Policy:
