@@ -178,7 +178,8 @@ class _Runs:
     def run(self, plan: Plan, place: int) -> Tried:
         """The environment, and the base suite in it."""
         started, change = time.monotonic(), self.change
-        workshop = Workshop(self.settings.data_dir, self.settings.trusted_ca(), budget_s=max(1.0, min(1500.0, self.deadline - started)))
+        left = max(1.0, min(1500.0, self.deadline - started))
+        workshop = Workshop(self.settings.data_dir, self.settings.trusted_ca(), self.settings.install_hosts, budget_s=left)
         try:
             root = tree_root(change.repository)
             environment = prepare(self.engine, workshop, plan, change.base_tree, root, git=change.git_files, today=today(), say=self.say)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Annotated
 
 from platformdirs import user_data_path
-from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from bot.errors import BadInput
+from sandbox.egress import HOST
 
 HOST_BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
 
@@ -23,7 +25,17 @@ class Settings(BaseSettings):
     ca_bundle: Path | None = Field(default=None, description="PEM file of a company's CA, given to installations")
     max_boxes: int = Field(default_factory=lambda: max(1, min(os.cpu_count() or 1, 4)), ge=1, description="boxes at one time")
     workers: int = Field(default=0, ge=0, description="verifications at one time; 0: half as many as boxes")
+    install_hosts: Annotated[tuple[str, ...], NoDecode] = Field(default=(), description="hosts beside the public registries that installations may ask")
     images_gb: float = Field(default=40.0, gt=0, description="disk for environment images, GB")
+
+    @field_validator("install_hosts", mode="before")
+    @classmethod
+    def _names(cls, value: object) -> object:
+        """Host names between commas or blanks; `.name` with all below it."""
+        names = tuple(value.replace(",", " ").lower().split()) if isinstance(value, str) else value
+        if isinstance(names, tuple) and (wrong := [name for name in names if not HOST.fullmatch(name)]):
+            raise ValueError(f"{wrong[0]!r} is no host name")
+        return names
 
     @property
     def verifications(self) -> int:

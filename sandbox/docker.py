@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import docker
@@ -97,9 +98,19 @@ class DockerEngine:
         for _ in range(3):
             left = self.api.containers(all=True, filters={"label": f"{RUN_LABEL}={self.run_id}"})
             if not left:
-                return
+                break
             for row in left:
                 self.remove_container(row["Id"])
+        self._remove_networks(f"{RUN_LABEL}={self.run_id}", lambda _: True)
+
+    def _remove_networks(self, label: str, gone: Callable[[str], bool]) -> None:
+        """Those with a label whose owner is `gone`. One that something is still on stays for the next sweep."""
+        for row in self.api.networks(filters={"label": label}):
+            if gone((row.get("Labels") or {}).get(OWNER_LABEL, "")):
+                try:
+                    self.api.remove_network(row["Id"])
+                except APIError:
+                    continue
 
     def sweep(self) -> list[str]:
         """Remove containers and temporary folders whose owner died; their names."""
@@ -108,6 +119,7 @@ class DockerEngine:
             if not is_alive(row["Labels"].get(OWNER_LABEL, "")):
                 self.remove_container(row["Id"])
                 gone.append(row["Id"])
+        self._remove_networks(OWNER_LABEL, lambda owner: not is_alive(owner))
         return gone
 
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from sandbox import images
 from sandbox.build_container import open_build
 from sandbox.docker import DockerEngine
+from sandbox.egress import DEFAULT_HOSTS, WayOut, open_egress
 from sandbox.environment_image import Environment, keep, kept, lay_out
-from sandbox.errors import BuildFailed, EnvironmentFailed, ImageUnavailable, UnknownPackage
+from sandbox.errors import BuildFailed, EngineUnavailable, EnvironmentFailed, ImageUnavailable, UnknownPackage
 from sandbox.plan import Plan
 from sandbox.results.report import TestReport
 from sandbox.toolchains.protocol import Toolchain
@@ -31,10 +32,11 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Workshop:
-    """What building needs from the host: where to keep locks, the CA bundle, the time allowed."""
+    """What building needs from the host: where to keep locks, the CA bundle, hosts beside the public registries, the time allowed."""
 
     data_dir: Path
     ca_bundle: Path | None = None
+    hosts: tuple[str, ...] = ()
     budget_s: float = 1500.0
 
     @contextmanager
@@ -136,6 +138,18 @@ def _best(
     return replace(best[0], tried=(*tried, *best[0].tried))
 
 
+@contextmanager
+def told(way: WayOut) -> Iterator[None]:
+    """A failed installation says which hosts it was refused; where one of the list did not answer it is no fault of the repository."""
+    try:
+        yield
+    except EnvironmentFailed as error:
+        if dead := way.unreachable():
+            raise EngineUnavailable(f"the installation needs {', '.join(dead[:6])}, which can't be reached") from error
+        error.tried += tuple(f"refused: {target} is not on the list of hosts (DUALGATE_INSTALL_HOSTS)" for target in way.refused()[:12])
+        raise
+
+
 def _build(
     engine: DockerEngine, workshop: Workshop, toolchain: Toolchain, plan: Plan, tree: Tree, root: str, version: str, key: str, git: Mapping[str, bytes],
     added: tuple[str, ...], started: float, say: Say,
@@ -144,7 +158,11 @@ def _build(
     installer = toolchain.installer
     ground = installer.ground(engine, version)
     tmpfs = {root: "rw,exec,size=4g,mode=755", "/tmp": "rw,exec,size=6g,mode=1777"}
-    with open_build(engine, ground.image, tmpfs, workshop.ca_bundle, installer.variables(plan)) as build:
+    variables = installer.variables(plan)
+    with (
+        open_egress(engine, DEFAULT_HOSTS, workshop.hosts) as way,
+        open_build(engine, ground.image, tmpfs, workshop.ca_bundle, {**variables, **way.variables}, network=way.network) as build, told(way),
+    ):
         lay_out(build, tree, root, git)
         left = workshop.budget_s - (time.monotonic() - started)
         ladder = installer.ladder(build, plan, tree, root, ground, left)
@@ -152,7 +170,7 @@ def _build(
         ladder.added(list(added))
         asked: set[str] = set()
         while True:
-            environment = keep(build, installer, ladder, key, root, plan, on_trial=True)
+            environment = keep(build, installer, ladder, key, root, plan, on_trial=True, refused=way.refused())
             say("environment: trying the tests out")
             report = trial(engine, environment, plan, toolchain.runner, tree, root, git)
             more = [name for name in installer.needs(report, plan) if name not in asked]

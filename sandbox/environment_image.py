@@ -23,7 +23,7 @@ META_LABEL = "dualgate.environment"
 class Environment:
     """A ready image. `release`: of the interpreter or compiler; `modules`: top-level names that are installed in it; `cached`: nothing had to be
     installed; `generated`: the installation left files in the tree that a change may have to make anew (extension modules, tables); `variables`:
-    what every run in it needs to know."""
+    what every run in it needs to know; `refused`: what the installation asked for of the network and did not get."""
 
     key: str
     image: str
@@ -33,6 +33,7 @@ class Environment:
     seconds: float
     root: str
     tried: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     generated: bool = False
@@ -48,18 +49,19 @@ def lay_out(build: BuildContainer, tree: Tree, root: str, git: Mapping[str, byte
 
 def keep(
     build: BuildContainer, installer: Installer, made: Installed, key: str, root: str, plan: Plan, on_trial: bool = False,
+    refused: tuple[str, ...] = (),
 ) -> Environment:
     """The container as an image of that key, or as one that still has to show itself. Raises EngineUnavailable."""
     words, generated = installer.overlay(build, root)
     modules, release = installer.modules(build), installer.release(build)
     tried, variables = [*made.tried, words], dict(sorted(made.variables.items()))
     meta: dict[str, Any] = {"release": release, "tried": tried[-60:], "dropped": list(made.dropped), "modules": list(modules), "generated": generated,
-                            "variables": variables}
+                            "variables": variables, "refused": list(refused)}
     labels = {images.KIND_LABEL: "environment", META_LABEL: json.dumps(meta), OWNER_LABEL: this_process()}
     image = build.commit(images.TRIAL, f"{key}-{secrets.token_hex(4)}", labels) if on_trial else build.commit(images.ENVIRONMENT, key, labels)
     return Environment(
         key=key, image=image, reference=f"{images.ENVIRONMENT}:{key}", release=release, cached=False, seconds=0.0, root=root, tried=tuple(tried),
-        dropped=tuple(made.dropped), modules=modules, generated=generated, variables=tuple(variables.items()), plan=plan)
+        refused=refused, dropped=tuple(made.dropped), modules=modules, generated=generated, variables=tuple(variables.items()), plan=plan)
 
 
 def kept(engine: DockerEngine, key: str, root: str, plan: Plan) -> Environment | None:
@@ -71,4 +73,5 @@ def kept(engine: DockerEngine, key: str, root: str, plan: Plan) -> Environment |
     meta = json.loads(images.inspect(engine, reference)["Config"]["Labels"][META_LABEL])
     return Environment(
         key=key, image=image, reference=reference, release=meta["release"], cached=True, seconds=0.0, root=root, tried=tuple(meta["tried"]),
-        dropped=tuple(meta["dropped"]), modules=tuple(meta["modules"]), generated=meta["generated"], variables=tuple(meta["variables"].items()), plan=plan)
+        refused=tuple(meta["refused"]), dropped=tuple(meta["dropped"]), modules=tuple(meta["modules"]),
+        generated=meta["generated"], variables=tuple(meta["variables"].items()), plan=plan)

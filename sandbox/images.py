@@ -37,7 +37,9 @@ printf '[safe]\\n\\tdirectory = *\\n[core]\\n\\thooksPath = /dev/null\\n\\tattri
 chmod 755 /root
 """
 BASE, PYTHON, ENVIRONMENT, TRIAL = "dualgate/base", "dualgate/python", "dualgate/environment", "dualgate/trial"
+PROXY = "dualgate/proxy"
 KIND_LABEL = "dualgate.kind"
+APT = "-o APT::Sandbox::User=root -o Acquire::Retries=3"  # a build container can't change to apt's own user
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,22 @@ def with_python(engine: DockerEngine, version: str) -> tuple[str, str]:
             build.need([found.executable, "-c", "import ssl, sqlite3, zlib, ctypes, lzma, bz2"], 60)
             here = build.commit(PYTHON, reference.split(":")[1], {KIND_LABEL: "python"})
     return here, found.executable
+
+
+def proxy(engine: DockerEngine) -> str:
+    """Id of the image that the installation's way out runs in: squid from Debian's mirror, made on demand. Raises ImageUnavailable."""
+    base = bootstrap(engine)
+    reference = f"{PROXY}:{base_reference().rsplit('-', 1)[1]}"
+    here = image_id(engine, reference)
+    if here is None:
+        with open_build(engine, base) as build:
+            for words in ("update", "install --yes --no-install-recommends squid"):
+                done = build.step(["/bin/sh", "-c", f"DEBIAN_FRONTEND=noninteractive apt-get --quiet {APT} {words}"], 300)
+                if not done.ok:
+                    raise ImageUnavailable(f"squid can't be installed from Debian's mirror: {done.output.strip()[-300:]}")
+            build.need(["/bin/sh", "-c", "rm -rf /var/lib/apt/lists/* /var/cache/apt/*"], 60)
+            here = build.commit(PROXY, reference.split(":")[1], {KIND_LABEL: "proxy"})
+    return here
 
 
 def kept_images(engine: DockerEngine) -> list[KeptImage]:

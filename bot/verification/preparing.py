@@ -58,7 +58,8 @@ class Preparation:
     @property
     def workshop(self) -> Workshop:
         """With the time that is left."""
-        return Workshop(self.settings.data_dir, self.settings.trusted_ca(), budget_s=max(1.0, min(LONGEST_S, self.deadline - time.monotonic())))
+        left = max(1.0, min(LONGEST_S, self.deadline - time.monotonic()))
+        return Workshop(self.settings.data_dir, self.settings.trusted_ca(), self.settings.install_hosts, budget_s=left)
 
     def environments(self) -> Prepared | Evidence:
         """Both environments, or the evidence that there is none. Raises EngineUnavailable."""
@@ -86,6 +87,8 @@ class Preparation:
         more += shadowed_modules(change, base.modules)
         if base.dropped:
             more.append(warning("requirements_dropped", f"could not be installed: {'; '.join(base.dropped[:12])}"))
+        if refused := tuple(dict.fromkeys((*base.refused, *patched.refused))):
+            more.append(note("hosts_refused", f"the installation asked for hosts that are not on its list: {', '.join(refused[:12])}"))
         return Prepared(base, patched, tuple(more))
 
     def _prepare(self, added: tuple[str, ...]) -> Environment:
