@@ -154,7 +154,7 @@ def _build(
         while True:
             environment = keep(build, installer, ladder, key, root, plan, on_trial=True)
             say("environment: trying the tests out")
-            report = trial(engine, environment, plan, toolchain.runner, tree, root, git)
+            report = trial(engine, environment, plan, toolchain, tree, root, git)
             more = [name for name in installer.needs(report, plan) if name not in asked]
             if not more or len(asked) > MOST_ASKED:
                 break
