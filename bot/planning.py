@@ -189,8 +189,8 @@ class _Runs:
         seconds = time.monotonic() - started
         bench = Bench(
             engine=self.engine, environment=environment, patched_environment=environment, plan=plan, change=change,
-            folder=self.store.folder(self.engine.run_id) / f"plan-{place}", cache=self.settings.data_dir / "suites", limits=self.policy.limits.over(toolchain_of(plan).room),
-            deadline=self.deadline, boxes=self.settings.max_boxes, say=self.say)
+            folder=self.store.folder(self.engine.run_id) / f"plan-{place}", cache=self.settings.data_dir / "suites",
+            limits=self.policy.limits.over(toolchain_of(plan).room), deadline=self.deadline, boxes=self.settings.max_boxes, say=self.say)
         return Tried(plan, environment, run_base_suite(bench, change.base_tree), seconds)
 
 

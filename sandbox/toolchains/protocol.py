@@ -22,6 +22,7 @@ from sandbox.toolchains.touched import Touched
 from sandbox.workspace import File, Tree
 
 Changes = Mapping[str, File | None]
+ROOM = Limits()
 
 
 @dataclass(frozen=True)
@@ -354,7 +355,7 @@ class Toolchain:
     faults: Faults
     signs: Signs
     divide: Divide | None = None
-    room: Limits = Limits()
+    room: Limits = ROOM
 
     def owns(self, path: str) -> bool:
         """Whether a path is source text of this language."""

@@ -67,7 +67,7 @@ def _same_body(old: Unit, new: Unit, old_name: str, new_name: str) -> bool:
 
 def _nameless(unit: Unit, name: str) -> str:
     own = re.escape(name.rsplit("::", 1)[-1])
-    return re.sub(rf"\bname='{own}'|\b(?<=func ){own}\b", "", unit.shape, count=1)
+    return re.sub(rf"\bname='{own}'|\b(?<=func ){own}\b|\b(?<=fn ){own}\b", "", unit.shape, count=1)
 
 
 def _affected(module: Module, changed: set[str], elsewhere: frozenset[str]) -> set[str]:

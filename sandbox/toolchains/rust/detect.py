@@ -69,8 +69,8 @@ def _test_files(tree: Tree, workspace: Workspace, sight: Sight) -> tuple[str, ..
         for package in workspace.packages:
             apart = [folder for folder in nested if folder.startswith(package.folder + "/" if package.folder else "") and folder != package.folder]
             start = package.folder + "/" if package.folder else ""
-            found.update(path for path in source if path.endswith(".rs") and path.startswith(start) and not any(path.startswith(folder + "/") for folder in apart)
-                         and not re.search(r"(^|/)(target|benches)/", path) and holds_tests(source.text(path) or ""))
+            mine = [path for path in source if path.endswith(".rs") and path.startswith(start) and not re.search(r"(^|/)(target|benches)/", path)]
+            found.update(path for path in mine if not any(path.startswith(folder + "/") for folder in apart) and holds_tests(source.text(path) or ""))
     return tuple(sorted(found))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from sandbox.toolchains.protocol import Divided
@@ -56,9 +57,9 @@ def _name(text: str, item: Item) -> tuple[str, str]:
 def _with_comments(text: str, place: int, start: int) -> int:
     """Where an item's own lines begin: comments right above it are its own, a blank line parts it from what is before."""
     gap = text[place:start]
-    cut = max(gap.rfind("\n\n"), gap.rfind("\n\r\n"))
-    if cut >= 0:
-        return place + cut + 1
+    blank = re.match(r".*\n[ \t\r]*\n", gap, re.DOTALL)
+    if blank:
+        return place + blank.end()
     first = gap.find("\n")
     return place + first + 1 if first >= 0 and place > 0 else start
 

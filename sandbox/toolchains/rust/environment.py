@@ -21,7 +21,7 @@ from sandbox.toolchains.rust.manifests import read_line, with_requirement
 from sandbox.toolchains.rust.packages import manifest_of
 from sandbox.toolchains.rust.plan import RustPlan, of_rust
 from sandbox.toolchains.rust.running import KEPT_TARGET, OWN_TARGET
-from sandbox.workspace import Tree
+from sandbox.workspace import INSTANT, Tree
 
 HOME = "/opt/env"
 RECOMPILE = f"{HOME}/bin/recompile"
@@ -34,8 +34,7 @@ COMMON = {
     "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_TEST_DEBUG": "0", "RUSTDOC": f"{HOME}/bin/rustdoc", "RUST_BACKTRACE": "0",
     "CARGO_BUILD_RUSTFLAGS": "--cap-lints=warn",
 }
-UNKNOWN = re.compile(r"no matching package (?:named `([\w-]+)` )?found|no matching package named `([\w-]+)`|failed to select a version for the requirement `([\w-]+)")
-# Not wanted by a person who has these crates as they are: what is compiled for a rebuild as well as for the first time.
+UNKNOWN = re.compile(r"no matching package named `([\w-]+)`|failed to select a version for the requirement `([\w-]+)")
 BUILD = "cargo build --offline --workspace --tests --keep-going --ignore-rust-version"
 
 
@@ -65,8 +64,8 @@ class RustLadder:
         self._need("folders", f"mkdir -p {HOME}/cargo {LAID} && cp {TOOL} {HOOK}")
         self._lock()
         if self.plan.extra:
-            self._add([f'{name} = "{version or "*"}" in [dev-dependencies] of {self._own_manifest()}' for name, _, version in
-                       (word.partition("@") for word in self.plan.extra)])
+            pairs = [word.partition("@") for word in self.plan.extra]
+            self._add([f'{name} = "{version or "*"}" in [dev-dependencies] of {self._own_manifest()}' for name, _, version in pairs])
         self._fetch()
         self._compile()
 
@@ -93,7 +92,8 @@ class RustLadder:
                 self._need("crates, by a lock file that is brought up to date", "cargo fetch")
             return
         cut = self.plan.exclude_newer
-        dated = cut is not None and self._try(f"crates as of {cut}", f"RUSTC_BOOTSTRAP=1 cargo -Zunstable-options generate-lockfile --publish-time {cut}T00:00:00Z")
+        words = f"RUSTC_BOOTSTRAP=1 cargo -Zunstable-options generate-lockfile --publish-time {cut}T00:00:00Z"
+        dated = cut is not None and self._try(f"crates as of {cut}", words)
         if not dated:
             self._need("crates", f"rm -f {lock} && cargo generate-lockfile")
 
@@ -108,7 +108,7 @@ class RustLadder:
         if not self._try(f"added: {'; '.join(lines)}", "cargo fetch"):
             output = self.last.output if self.last else ""
             match = UNKNOWN.search(output)
-            if match and "location searched: crates.io" in output.replace("crates.io index", "crates.io"):
+            if match:
                 raise UnknownPackage(next((name for name in match.groups() if name), lines[0].split(" ")[0]), output[-1500:])
             raise EnvironmentFailed(f"a crate can't be fetched: {'; '.join(lines)}", tuple(self.tried), self._tail())
 
@@ -120,7 +120,8 @@ class RustLadder:
         own = self.tree.get(lock)
         if made is not None and (own is None or own.data != made):
             self.build.write(f"{LAID}/{lock}", made)
-        self._need("readable", f"chmod -R a+rX {HOME} {LAID} {self.root} && find {self.root} -newermt @1600000001 -type f -not -path '*/.git/*' -exec touch -d @1600000000 {{}} +")
+        same_time = f"find {self.root} -newermt @{INSTANT + 1} -type f -not -path '*/.git/*' -exec touch -d @{INSTANT} {{}} +"
+        self._need("readable", f"chmod -R a+rX {HOME} {LAID} {self.root} && {same_time}")
 
     def _compile(self) -> None:
         """Everything that a run would compile, by the runner's uid, with the features that most compiles with."""
@@ -140,13 +141,15 @@ class RustLadder:
     def _recompile(self, flags: str) -> str:
         """The same for other sources, from what is kept. Where not all of them compile, nothing of members is kept: an old program may be among it."""
         return "\n".join((
-            "#!/bin/sh", self._shell("true")[2].split(";")[0], f"{HOOK} {self.root}", f"cp -a {KEPT_TARGET} {OWN_TARGET} && chown -hR {RUNNER_UID} {OWN_TARGET}",
+            "#!/bin/sh", self._shell("true")[2].split(";")[0], f"{HOOK} {self.root}",
+            f"cp -a {KEPT_TARGET} {OWN_TARGET} && chown -hR {RUNNER_UID} {OWN_TARGET}",
             f"{TOOL} forget {self.root} {OWN_TARGET} && {TOOL} list {self.root} || exit 1", f"cd {self._folder}",
             f"({compile_words(flags, self._kinds())}) || {TOOL} forget-all {OWN_TARGET}", keep_words(), ""))
 
     def _programs(self) -> int:
         """Test programs that there are: executables whose names end in a hash."""
-        done = self.build.step(["/bin/sh", "-c", f"find {OWN_TARGET} -path '*/deps/*' -type f -perm -100 -not -name '*.so' | wc -l"], 60)
+        words = f"find {OWN_TARGET} -path '*/deps/*' -type f -perm -100 -not -name '*.so' | wc -l"
+        done = self.build.step(["/bin/sh", "-c", words], 60)
         return int(done.output.strip() or 0) if done.ok else 0
 
     def _kinds(self) -> str:

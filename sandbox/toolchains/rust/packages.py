@@ -55,7 +55,8 @@ def manifest_of(folder: str) -> str:
 
 def read_workspaces(tree: Tree) -> tuple[Workspace, ...]:
     """Every workspace, and every package that is in none, the outermost first."""
-    manifests = {posixpath.dirname(path): parse(tree.text(path) or "") for path in tree if posixpath.basename(path) == "Cargo.toml" and not SKIPPED.search(path)}
+    paths = [path for path in tree if posixpath.basename(path) == "Cargo.toml" and not SKIPPED.search(path)]
+    manifests = {posixpath.dirname(path): parse(tree.text(path) or "") for path in paths}
     packages = {folder: _package(tree, folder, data, manifests) for folder, data in manifests.items() if isinstance(data.get("package"), dict)}
     roots = sorted((folder for folder, data in manifests.items() if "workspace" in data), key=_depth)
     taken: set[str] = set()
@@ -93,10 +94,10 @@ def _members(root: str, manifests: dict[str, dict[str, Any]]) -> set[str]:
         folder = waiting.pop()
         for path in _path_dependencies(manifests[folder]):
             other = posixpath.normpath(posixpath.join(folder, path)).removeprefix(".").strip("/")
-            if other in manifests and other not in members and _below(other, root) and "workspace" not in manifests[other]:
-                if not any(_below(other, out) for out in excluded):
-                    members.add(other)
-                    waiting.append(other)
+            is_new = other in manifests and other not in members and _below(other, root) and "workspace" not in manifests[other]
+            if is_new and not any(_below(other, out) for out in excluded):
+                members.add(other)
+                waiting.append(other)
     return {folder for folder in members if folder == root or "workspace" not in manifests[folder]}
 
 

@@ -64,10 +64,11 @@ class RustRules:
 
     def is_prose(self, path: str) -> bool:
         """Readme, documentation, licence, change log, unless a source file includes it."""
-        if not is_prose(path) or path.endswith(".rs"):
+        if not is_prose(path) or path.endswith(".rs") or in_data_folder(self._inside(path)):
             return False
         name = posixpath.basename(path)
-        return not any(name in text for tree in self._trees[:1] for other in tree if other.endswith(".rs") and "include_str!" in (text := tree.text(other) or ""))
+        texts = [self._trees[0].text(other) or "" for other in self._trees[0] if other.endswith(".rs")]
+        return not any("include_str!" in text and name in text for text in texts)
 
     def shadowing(self, source: Changes, tests: Changes) -> list[tuple[str, str]]:
         """A module file beside a folder of the same module does not compile; nothing else can shadow."""
@@ -92,7 +93,8 @@ class RustRules:
         return self._tested
 
     def _is_source(self, path: str) -> bool:
-        return any(path in read_crate(tree, root).files for tree in self._trees for package in self._packages for kind, root in package.roots if kind in ("lib", "bin"))
+        roots = {root for package in self._packages for kind, root in package.roots if kind in ("lib", "bin")}
+        return any(path in read_crate(tree, root).files for tree in self._trees for root in roots)
 
     def _package(self, path: str) -> Package | None:
         around = [package for package in self._packages if not package.folder or path.startswith(package.folder + "/")]

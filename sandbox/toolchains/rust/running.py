@@ -32,7 +32,8 @@ class RustRunner:
     def script(self, plan: Plan, root: str, place: str, name: str) -> RunRequest:
         """An example of its own."""
         mine = of_rust(plan)
-        return replace(self._request(mine, ()), settings={**_settings(mine), "script": [place, name]}, wanted=(name,), shown=("cargo", "run", "--example", place))
+        settings = {**_settings(mine), "script": [place, name]}
+        return replace(self._request(mine, ()), settings=settings, wanted=(name,), shown=("cargo", "run", "--example", place))
 
     def build_words(self, plan: Plan) -> list[str]:
         """Nothing: the tool compiles what it tests."""

@@ -16,8 +16,8 @@ RUST_TEXT = re.compile(
 TEST_ATTRIBUTE = re.compile(r"#\s*\[\s*(?:\w+\s*::\s*)*(?:\w*test\w*|rstest|quickcheck|proptest)\s*(?:\(.*\)|=.*)?\]\s*$", re.DOTALL)
 HEAD = re.compile(
     r"(?:pub\s*(?:\([^)]*\)\s*)?|default\s+|async\s+|unsafe\s+|safe\s+|const\s+(?=(?:async\s+|unsafe\s+|extern\b[^{;(]*?)*fn\b)|extern\s*(?=fn\b))*"
-    r"(?P<word>mod|fn|struct|enum|union|trait|type|const|static|impl|use|extern|macro_rules\s*!|macro)\b\s*(?:mut\s+)?(?P<name>\w+)?")
-INVOCATION = re.compile(r"(?P<name>(?:::)?\w+(?:::\w+)*)\s*!\s*(?P<argument>\w+)?")
+    r"(?P<word>mod|fn|struct|enum|union|trait|type|const|static|impl|use|extern|macro)\b\s*(?:mut\s+)?(?P<name>\w+)?")
+INVOCATION = re.compile(r"(?P<name>(?:::)?\w+(?:::\w+)*)\s*!\s*(?:[({\[]\s*)?(?P<argument>\w+)?")
 MARKS = re.compile(r"[{}()\[\];]")
 INNER_TEST = re.compile(r"#\s*\[\s*(?:\w+\s*::\s*)*(?:test|rstest|quickcheck)\b[^\]]*\](?:\s*#\s*\[[^\]]*\])*\s*(?:pub\s+)?(?:async\s+)?fn\s+(\$?\w+)")
 TEST_MARK = re.compile(r"#\s*\[\s*(?:\w+\s*::\s*)*(?:\w*test\w*|rstest|quickcheck)\b|\b(?:proptest|quickcheck)!")
@@ -102,10 +102,8 @@ def _closing(code: str, opening: int, end: int) -> int:
 
 def _item(code: str, attributes: tuple[str, ...], begin: int, head: int, end: int) -> Item:
     match = HEAD.match(code, head, end)
-    word = re.sub(r"\s", "", match["word"]) if match else ""
+    word = match["word"] if match else ""
     name = (match["name"] or "") if match else ""
-    if word == "macro_rules!":
-        name = (re.compile(r"\s*(\w+)").match(code, match.end("word") if match else head) or [None, name])[1] or ""
     if not match:
         called = INVOCATION.match(code, head, end)
         word, name = (f"{called['name'].rpartition('::')[2]}!", called["argument"] or "") if called else ("", "")

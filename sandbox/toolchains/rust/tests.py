@@ -15,8 +15,8 @@ from sandbox.toolchains.rust.plan import of_rust
 from sandbox.toolchains.touched import Touched, affected_by_data, compare_modules
 from sandbox.workspace import Tree
 
-ASSERTING = re.compile(r"\b(debug_)?assert\w*!|\bpanic!|\bunreachable!|\.unwrap\w*\(|\.expect\w*\(|should_panic|\bcheck\w*\b|\bverify\w*\b|\bexpect\w*\b|\bassert\w*|\?;"
-                       r"|prop_assert|quickcheck|insta::|\btest\w*[!(]", re.IGNORECASE)
+ASSERTING = re.compile(
+    r"assert|\bpanic!|\bunreachable!|\.unwrap\w*\(|\.expect\w*\(|should_panic|\b(check|verify|expect)\w*\b|\?;|quickcheck|insta::|\btest\w*[!(]", re.IGNORECASE)
 CHILDREN = re.compile(r"process::Command|\bCommand::new|assert_cmd|cargo_bin|trycmd|trybuild")
 CASE = re.compile(r"::case_\d+\w*$")
 ORDINAL = re.compile(r" #\d+$")
