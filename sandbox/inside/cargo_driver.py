@@ -65,6 +65,15 @@ def place(source, target, known):
         known[facts.st_ino] = target
 
 
+def drop_programs(own):
+    """No program that a run does not build is left for its tests to find: it may be of other sources."""
+    for folder in (os.path.join(own, "debug"), os.path.join(own, "debug", "examples")):
+        for name in os.listdir(folder) if os.path.isdir(folder) else []:
+            path = os.path.join(folder, name)
+            if os.path.isfile(path) and os.access(path, os.X_OK):
+                os.unlink(path)
+
+
 # what there is to build
 
 
@@ -185,6 +194,9 @@ class CargoRun:
         kinds = {t.kind for t in self.targets}
         argv = ["cargo", "build", "--offline", "--workspace", "--tests", "--keep-going", "--message-format=json"] + self.flags
         argv += (["--lib"] if "lib" in kinds else []) + (["--bins"] if "bin" in kinds else []) + (["--examples"] if "example" in kinds else [])
+        if len(self.groups) == 1 and any(t.kind == "lib" and t.group in self.groups for t in self.targets):
+            argv = ["cargo", "test", "--no-run", "--offline", "--workspace", "--lib", "--message-format=json"] + self.flags
+            drop_programs(self.payload["settings"]["target"][1])
         self.shown = []
         process = subprocess.Popen(argv, cwd=self.directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         with Watch(self, process, lambda now: None), Errors(process.stderr, self.shown):
