@@ -60,7 +60,8 @@ def without_source(case: dict[str, Any], repo: Path, folder: Path) -> list[str] 
 
 def inline_tests(case: dict[str, Any], repo: Path, path: str) -> bytes:
     """What a fix does to the tests inside a source file, as a diff."""
-    texts = [subprocess.run(["git", "-C", str(repo), "show", f"{case[name]}:{path}"], capture_output=True, check=True).stdout for name in ("base_commit", "fix_commit")]
+    names = [f"{case[name]}:{path}" for name in ("base_commit", "fix_commit")]
+    texts = [subprocess.run(["git", "-C", str(repo), "show", name], capture_output=True, check=True).stdout for name in names]
     divided = divide(path, *(File(REGULAR, text) for text in texts))
     after = divided.tests.data if divided else texts[0]
     lines = difflib.diff_bytes(difflib.unified_diff, texts[0].splitlines(True), after.splitlines(True), b"a/" + path.encode(), b"b/" + path.encode())

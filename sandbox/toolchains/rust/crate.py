@@ -13,7 +13,7 @@ from sandbox.workspace import Tree
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 MAKES_TESTS = re.compile(r"#\s*\[\s*(?:\w+\s*::\s*)*(?:\w*test\w*|rstest|quickcheck)\b")
-MOST_CRATES = 64
+MOST_CRATES = 512
 
 
 @dataclass

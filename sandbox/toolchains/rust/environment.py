@@ -31,7 +31,7 @@ STEP_S = 1200.0
 RUSTDOC = '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec {program}/rustdoc "$@"\n'
 COMMON = {
     "CARGO_HOME": f"{HOME}/cargo", "CARGO_TARGET_DIR": OWN_TARGET, "CARGO_INCREMENTAL": "0", "CARGO_TERM_COLOR": "never", "CARGO_NET_RETRY": "3",
-    "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_TEST_DEBUG": "0", "RUSTDOC": f"{HOME}/bin/rustdoc", "RUST_BACKTRACE": "0",
+    "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_TEST_DEBUG": "0", "RUSTDOC": f"{HOME}/bin/rustdoc", "RUST_BACKTRACE": "0", "INSTA_UPDATE": "no",
     "CARGO_BUILD_RUSTFLAGS": "--cap-lints=warn",
 }
 UNKNOWN = re.compile(r"no matching package named `([\w-]+)`|failed to select a version for the requirement `([\w-]+)")

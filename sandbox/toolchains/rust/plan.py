@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandbox.plan import Plan
 from sandbox.toolchains.rust.packages import Package
@@ -17,6 +17,10 @@ class RustPlan(Plan):
     locked: bool = False
     features: tuple[str, ...] = ("",)
     extra: tuple[str, ...] = ()
+
+    def of_environment(self) -> Plan:
+        """Files come and go: what it is built with stays."""
+        return replace(self, why=(), test_files=(), packages=tuple(replace(package, roots=()) for package in self.packages))
 
 
 def of_rust(plan: Plan) -> RustPlan:

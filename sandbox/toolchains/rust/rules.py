@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from sandbox.toolchains.protocol import Changes
-from sandbox.toolchains.rust.crate import read_crate
+from sandbox.toolchains.rust.crate import Crate, read_crate
 from sandbox.toolchains.rust.packages import Package, read_workspaces
 from sandbox.toolchains.rust.source import holds_tests
 from sandbox.toolchains.shared_paths import in_data_folder, is_automation, is_prose
@@ -26,7 +26,7 @@ class RustRules:
         self._trees = (base, after)
         self._packages = [package for tree in self._trees for workspace in read_workspaces(tree) for package in workspace.packages]
         self._folders = {package.folder for package in self._packages}
-        self._tested: set[str] | None = None
+        self._tested: dict[str, set[str]] = {}
 
     def is_test_file(self, path: str) -> bool:
         """A Rust file that holds tests, inline ones too, or an integration test."""
@@ -81,20 +81,24 @@ class RustRules:
         inside = path[len(package.folder) + 1:] if package.folder else path
         if inside.startswith("tests/") or any((kind, path) in package.roots for kind in ("test",)):
             return True
-        return path in self._test_modules() or (bool(TEST_NAMES.search(inside)) and inside.startswith("src/") and not self._is_source(path))
+        return path in self._test_modules(package) or (bool(TEST_NAMES.search(inside)) and inside.startswith("src/") and not self._is_source(package, path))
 
-    def _test_modules(self) -> set[str]:
+    def _test_modules(self, package: Package) -> set[str]:
         """Files that only crates under test have."""
-        if self._tested is None:
-            crates = [read_crate(tree, root) for tree in self._trees for workspace in read_workspaces(tree) for package in workspace.packages
-                      for kind, root in package.roots if kind in ("lib", "bin")]
+        if package.folder not in self._tested:
+            crates = self._crates(package)
             tested = {path for crate in crates for path in crate.tested}
-            self._tested = tested - {path for crate in crates for path in set(crate.files) - crate.tested}
-        return self._tested
+            self._tested[package.folder] = tested - {path for crate in crates for path in set(crate.files) - crate.tested}
+        return self._tested[package.folder]
 
-    def _is_source(self, path: str) -> bool:
-        roots = {root for package in self._packages for kind, root in package.roots if kind in ("lib", "bin")}
-        return any(path in read_crate(tree, root).files for tree in self._trees for root in roots)
+    def _is_source(self, package: Package, path: str) -> bool:
+        return any(path in crate.files for crate in self._crates(package))
+
+    def _crates(self, package: Package) -> list[Crate]:
+        """Its library and programs, before and after."""
+        same = [one for one in self._packages if one.folder == package.folder]
+        roots = {root for one in same for kind, root in one.roots if kind in ("lib", "bin")}
+        return [read_crate(tree, root) for tree in self._trees for root in sorted(roots)]
 
     def _package(self, path: str) -> Package | None:
         around = [package for package in self._packages if not package.folder or path.startswith(package.folder + "/")]

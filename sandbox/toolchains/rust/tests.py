@@ -39,7 +39,7 @@ class RustTests:
         after = base.with_changes(changes)
         data = frozenset(path for path in changes if not path.endswith(".rs"))
         found: dict[str, Touched] = {}
-        for root in sorted({root for tree in (base, after) for root in _roots(plan, tree)}):
+        for root in sorted({root for tree in (base, after) for root in _roots(plan, tree, changes)}):
             old, new = read_crate(base, root), read_crate(after, root)
             files = set(old.files) | set(new.files)
             changed = any(path in changes for path in files)
@@ -123,10 +123,13 @@ def _gone(gone: Mapping[str, list[tuple[str, str]]], path: str) -> list[tuple[st
     return gone.get(path, [])
 
 
-def _roots(plan: Plan, tree: Tree) -> list[str]:
-    """Crate roots of the plan's packages, those at the usual places that came later too."""
-    mine = of_rust(plan)
-    known = [path for package in mine.packages for _, path in package.roots if path in tree]
-    folders = {posixpath.join(package.folder, "tests") for package in mine.packages}
+def _roots(plan: Plan, tree: Tree, near: Iterable[str] | None = None) -> list[str]:
+    """Crate roots of the plan's packages, those at the usual places that came later too. `near`: of packages around some paths, all where one is in none."""
+    packages = of_rust(plan).packages
+    if near is not None:
+        around = [[package for package in packages if not package.folder or path.startswith(package.folder + "/")] for path in near]
+        packages = tuple(dict.fromkeys(package for row in around for package in row)) if all(around) else packages
+    known = [path for package in packages for _, path in package.roots if path in tree]
+    folders = {posixpath.join(package.folder, "tests") for package in packages}
     late = [path for path in tree if path.endswith(".rs") and posixpath.dirname(path) in folders and path not in known]
     return [*known, *late]
