@@ -313,3 +313,11 @@ def test_the_compilers_words_for_what_is_missing_are_read(text: str, name: str) 
 ])
 def test_lines_that_ask_whether_they_are_tested_are_named(line: str, strong: bool) -> None:
     assert any(pattern.search(line) for pattern in SIGNS.strong.values()) is strong
+
+
+def test_a_new_file_makes_no_new_environment_and_a_new_member_does() -> None:
+    files = {"Cargo.toml": MANIFEST + '[workspace]\nmembers = ["a*"]\n', "src/lib.rs": SOURCE}
+    plan, more, member = (detect(files | new)[0].of_environment() for new in (
+        {}, {"tests/new.rs": "#[test]\nfn t() {}\n"}, {"a/Cargo.toml": MANIFEST.replace("calc", "a"), "a/src/lib.rs": ""}))
+    assert plan == more
+    assert plan != member
