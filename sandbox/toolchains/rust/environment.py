@@ -26,7 +26,8 @@ from sandbox.workspace import INSTANT, Tree
 HOME = "/opt/env"
 RECOMPILE = f"{HOME}/bin/recompile"
 TOOL, LAID, HOOK = f"{HOME}/bin/cargo-tree", "/opt/laid", "/opt/unpacked"
-STEP_S = 1200.0
+STEP_S, WARM_S = 1200.0, 300
+CALLS_CARGO = re.compile(r"\b(trybuild|macrotest|ui_test|compiletest_rs|trycmd)::")
 # The documentation's examples alone see the variable: a build script that reads it would choose another way.
 RUSTDOC = '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec {program}/rustdoc "$@"\n'
 COMMON = {
@@ -134,6 +135,7 @@ class RustLadder:
                 best, flags = found, words
             if self.last is not None and self.last.ok and found > 0:
                 break
+        self._warm(flags)
         self.variables["DUALGATE_CARGO_FLAGS"] = f"{flags} --ignore-rust-version".strip()
         self._need("kept", keep_words())
         self.build.write(RECOMPILE, self._recompile(flags).encode(), "755")
@@ -145,6 +147,14 @@ class RustLadder:
             f"cp -a {KEPT_TARGET} {OWN_TARGET} && chown -hR {RUNNER_UID} {OWN_TARGET}",
             f"{TOOL} forget {self.root} {OWN_TARGET} && {TOOL} list {self.root} || exit 1", f"cd {self._folder}",
             f"({compile_words(flags, self._kinds())}) || {TOOL} forget-all {OWN_TARGET}", keep_words(), ""))
+
+    def _warm(self, flags: str) -> None:
+        """Suites that call cargo themselves build every crate once more, in a folder of their own: here, and not within a test's time."""
+        roots = [path for package in self.plan.packages for kind, path in package.roots if kind == "test" and CALLS_CARGO.search(self.tree.text(path) or "")]
+        names = [re.sub(r"(/main)?\.rs$", "", path).rpartition("/")[2] for path in roots]
+        if names:
+            words = " ".join(f"--test {name}" for name in dict.fromkeys(names))
+            self._try("suites that compile, once", by_runner(f"timeout {WARM_S} cargo test --offline --workspace --ignore-rust-version {flags} --no-fail-fast {words}"))
 
     def _programs(self) -> int:
         """Test programs that there are: executables whose names end in a hash."""
@@ -182,9 +192,14 @@ class RustLadder:
 
 
 def compile_words(flags: str, kinds: str) -> str:
-    """A build by the runner's uid, which owns the target folder and nothing else; nothing of it runs on afterwards."""
+    """A build of everything."""
+    return by_runner(f"{BUILD} {kinds} {flags}")
+
+
+def by_runner(command: str) -> str:
+    """A command by the runner's uid, which owns the target folder and nothing else; nothing of it runs on afterwards."""
     as_runner = f"setpriv --reuid={RUNNER_UID} --regid={RUNNER_UID} --clear-groups --no-new-privs env HOME={OWN_TARGET}"
-    return f"{as_runner} {BUILD} {kinds} {flags}; status=$?; {as_runner} sh -c 'kill -9 -1' 2>/dev/null; exit $status"
+    return f"{as_runner} {command}; status=$?; {as_runner} sh -c 'kill -9 -1' 2>/dev/null; exit $status"
 
 
 def keep_words() -> str:
@@ -197,7 +212,7 @@ class RustInstaller:
     """Debian's compilers, or one of the host's."""
 
     title = "Rust"
-    recipe = 1
+    recipe = 2
 
     def base(self, engine: DockerEngine) -> str:
         """Debian with the newest that it has."""
