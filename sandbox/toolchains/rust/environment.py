@@ -153,8 +153,8 @@ class RustLadder:
         roots = [path for package in self.plan.packages for kind, path in package.roots if kind == "test" and CALLS_CARGO.search(self.tree.text(path) or "")]
         names = [re.sub(r"(/main)?\.rs$", "", path).rpartition("/")[2] for path in roots]
         if names:
-            words = " ".join(f"--test {name}" for name in dict.fromkeys(names))
-            self._try("suites that compile, once", by_runner(f"timeout {WARM_S} cargo test --offline --workspace --ignore-rust-version {flags} --no-fail-fast {words}"))
+            words = f"{flags} --no-fail-fast " + " ".join(f"--test {name}" for name in dict.fromkeys(names))
+            self._try("suites that compile, once", by_runner(f"timeout {WARM_S} cargo test --offline --workspace --ignore-rust-version {words}"))
 
     def _programs(self) -> int:
         """Test programs that there are: executables whose names end in a hash."""
