@@ -61,7 +61,7 @@ def test_what_worked_before_must_work_now(tmp_path: Path, change: dict[str, str 
 @pytest.mark.thorough
 def test_no_program_of_another_commit_is_run_where_the_environment_is_kept(tmp_path: Path) -> None:
     judged(tmp_path / "first", {"README.md": "Statistics!\n"})
-    broken = {**BASE, "src/lib.rs": DEFECT.replace(".min().unwrap()", ".min().unwrap() + 1"), "table/greeting.txt": "hi\n"}
+    broken = {**BASE, "src/lib.rs": DEFECT.replace(".min().unwrap()", ".min().unwrap() + values.len() as i64 - 1"), "table/greeting.txt": "hi\n"}
     answer = judged(tmp_path / "second", {"src/lib.rs": DEFECT, "table/greeting.txt": "hello\n"}, base=broken)
     assert (answer.verdict["verdict"], answer.reason) == ("verified", "verified"), answer.output + answer.errors
     assert set(gates(answer)[0]) >= {"src/lib.rs::tests::span_of_two", "tests/programs.rs::example_says_the_span", "tests/programs.rs::greeting_is_that_of_the_table"}
