@@ -9,6 +9,7 @@ FOLDER of mirrors: `owner+name/repo`, bare or not. `--twin` also verifies the sa
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import re
 import subprocess
@@ -16,6 +17,9 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from sandbox.toolchains.registry import divide
+from sandbox.workspace import REGULAR, File
 
 DUALGATE = Path(sys.executable).parent / "dualgate"
 
@@ -45,12 +49,23 @@ def without_source(case: dict[str, Any], repo: Path, folder: Path) -> list[str] 
     if case.get("fix_commit"):
         files = [f for f in case["test_files_changed"] if re.fullmatch(r"\S+", f)]
         words = ["git", "-C", str(repo), "diff", "--binary", case["base_commit"], case["fix_commit"], "--", *files]
-        diff = subprocess.run(words, capture_output=True, check=True).stdout
+        diff = subprocess.run(words, capture_output=True, check=True).stdout if files else b""
+        diff += b"".join(inline_tests(case, repo, f.split(" ")[0]) for f in case["test_files_changed"] if f not in files)
         (folder / "twin.diff").write_bytes(diff)
         return [str(repo), "--base", case["base_commit"], "--patch", str(folder / "twin.diff")] if diff.strip() else None
     text = "diff --git a/dualgate_note.py b/dualgate_note.py\nnew file mode 100644\n--- /dev/null\n+++ b/dualgate_note.py\n@@ -0,0 +1 @@\n+NOTE = 1\n"
     (folder / "twin.diff").write_text(text, encoding="utf-8")
     return [str(repo), "--base", case["base_commit"], "--patch", str(folder / "twin.diff"), "--test-patch", str(folder / "test_patch.diff")]
+
+
+def inline_tests(case: dict[str, Any], repo: Path, path: str) -> bytes:
+    """What a fix does to the tests inside a source file, as a diff."""
+    names = [f"{case[name]}:{path}" for name in ("base_commit", "fix_commit")]
+    texts = [subprocess.run(["git", "-C", str(repo), "show", name], capture_output=True, check=True).stdout for name in names]
+    divided = divide(path, *(File(REGULAR, text) for text in texts))
+    after = divided.tests.data if divided else texts[0]
+    lines = difflib.diff_bytes(difflib.unified_diff, texts[0].splitlines(True), after.splitlines(True), b"a/" + path.encode(), b"b/" + path.encode())
+    return b"".join(lines)
 
 
 def main() -> None:

@@ -26,7 +26,6 @@ from sandbox.docker import DockerEngine
 from sandbox.environment import Workshop, prepare
 from sandbox.environment_image import Environment
 from sandbox.errors import EngineUnavailable, EnvironmentFailed, ImageUnavailable
-from sandbox.limits import Limits
 from sandbox.plan import Plan
 from sandbox.results.report import Outcome, TestReport
 from sandbox.toolchains.registry import JointRules, toolchain_of, toolchains_in
@@ -191,8 +190,8 @@ class _Runs:
         seconds = time.monotonic() - started
         bench = Bench(
             engine=self.engine, environment=environment, patched_environment=environment, plan=plan, change=change,
-            folder=self.store.folder(self.engine.run_id) / f"plan-{place}", cache=self.settings.data_dir / "suites", limits=self.policy.limits.over(Limits()),
-            deadline=self.deadline, boxes=self.settings.max_boxes, say=self.say)
+            folder=self.store.folder(self.engine.run_id) / f"plan-{place}", cache=self.settings.data_dir / "suites",
+            limits=self.policy.limits.over(toolchain_of(plan).room), deadline=self.deadline, boxes=self.settings.max_boxes, say=self.say)
         return Tried(plan, environment, run_base_suite(bench, change.base_tree), seconds)
 
 

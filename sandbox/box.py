@@ -27,8 +27,12 @@ BOOT = (
     "p=json.loads(i.read(struct.unpack('>I',i.read(4))[0]).decode())\n"
     "exec(compile(p.pop('launcher'),'<dualgate>','exec'),{'payload':p,'__name__':'dualgate_launcher'})\n"
 )
-# Files that the installation generated in the tree (extension modules, version files) never replace one of the tree's own.
-UNPACK = 'tar -x --no-same-owner -C "$1" -f - && if [ -d /opt/overlay ]; then cp -rn /opt/overlay/. "$1"/; fi'
+# Files that the installation generated in the tree (extension modules, version files) never replace one of the tree's own. /opt/unpacked: an image's own
+# last step, where what it holds was made from a tree and must know what differs.
+UNPACK = (
+    'tar -x --no-same-owner -C "$1" -f - && if [ -d /opt/overlay ]; then cp -rn /opt/overlay/. "$1"/; fi'
+    ' && if [ -x /opt/unpacked ]; then /opt/unpacked "$1"; fi'
+)
 # No process but the shell itself, which `df` takes the place of: where pids ran out there may be no other.
 LOOK = (
     "for f in /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events /sys/fs/cgroup/pids/pids.events /sys/fs/cgroup/pids.events; do"

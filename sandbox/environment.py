@@ -70,7 +70,7 @@ class Workshop:
 def environment_key(plan: Plan, tree: Tree, base: str, added: tuple[str, ...], today: datetime.date) -> str:
     """sha256 over everything the image is made from. Undated plans change with the ISO week."""
     total = hashlib.sha256(f"{toolchain_of(plan).installer.recipe}\0{base}\0".encode())
-    total.update(json.dumps(replace(plan, why=(), test_files=()).to_json(), sort_keys=True).encode())
+    total.update(json.dumps(plan.of_environment().to_json(), sort_keys=True).encode())
     for path in plan.manifests:
         total.update(path.encode() + b"\0" + hashlib.sha256(tree[path].data).digest())
     total.update("\0".join(added).encode())
@@ -172,7 +172,7 @@ def _build(
         while True:
             environment = keep(build, installer, ladder, key, root, plan, on_trial=True, refused=way.refused())
             say("environment: trying the tests out")
-            report = trial(engine, environment, plan, toolchain.runner, tree, root, git)
+            report = trial(engine, environment, plan, toolchain, tree, root, git)
             more = [name for name in installer.needs(report, plan) if name not in asked]
             if not more or len(asked) > MOST_ASKED:
                 break

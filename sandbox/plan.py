@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 
@@ -36,6 +36,10 @@ class Plan:
     environment: tuple[tuple[str, str], ...] = ()
     arguments: tuple[str, ...] = ()  # of the test command, where the repository's own configuration names one
     why: tuple[Choice, ...] = field(default=(), compare=False)
+
+    def of_environment(self) -> Plan:
+        """The plan without what an environment does not depend on."""
+        return replace(self, why=(), test_files=())
 
     def to_json(self) -> dict[str, Any]:
         """A dict that the json module can write."""

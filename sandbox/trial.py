@@ -8,20 +8,19 @@ from dataclasses import replace
 from sandbox.box import open_box
 from sandbox.docker import DockerEngine
 from sandbox.environment_image import Environment
-from sandbox.limits import Limits
 from sandbox.plan import Plan
 from sandbox.results.events import build_report
 from sandbox.results.report import TestReport
-from sandbox.toolchains.protocol import Runner
+from sandbox.toolchains.protocol import Toolchain
 from sandbox.workspace import Tree, to_tar
 
 TRIAL_S = 90.0
 
 
-def trial(engine: DockerEngine, environment: Environment, plan: Plan, runner: Runner, tree: Tree, root: str, git: Mapping[str, bytes]) -> TestReport:
+def trial(engine: DockerEngine, environment: Environment, plan: Plan, toolchain: Toolchain, tree: Tree, root: str, git: Mapping[str, bytes]) -> TestReport:
     """Collect the tests in a real box, without running one."""
-    request = replace(runner.collect(plan, tree), environment=(*environment.variables, *plan.environment))
-    with open_box(engine, environment.image, root, to_tar(tree, git), Limits(collect_s=TRIAL_S)) as box:
+    request = replace(toolchain.runner.collect(plan, tree), environment=(*environment.variables, *plan.environment))
+    with open_box(engine, environment.image, root, to_tar(tree, git), replace(toolchain.room, collect_s=TRIAL_S)) as box:
         return build_report(box.run(request), root)
 
 

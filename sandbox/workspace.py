@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sandbox.errors import UnsafeTree
 
 REGULAR, EXECUTABLE, LINK = "100644", "100755", "120000"
+INSTANT = 1_600_000_000  # the time that every file of a box has
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def to_tar(tree: Tree, extra: Mapping[str, bytes] | None = None) -> bytes:
         for path in sorted(tree):
             file = tree[path]
             entry = tarfile.TarInfo(path)
-            entry.mtime = 1_600_000_000
+            entry.mtime = INSTANT
             if file.mode == LINK:
                 entry.type, entry.linkname, entry.mode = tarfile.SYMTYPE, file.data.decode("utf-8", "surrogateescape"), 0o777
                 archive.addfile(entry)
@@ -140,6 +141,6 @@ def to_tar(tree: Tree, extra: Mapping[str, bytes] | None = None) -> bytes:
             archive.addfile(entry, io.BytesIO(file.data))
         for path, data in sorted((extra or {}).items()):
             entry = tarfile.TarInfo(path)
-            entry.size, entry.mode, entry.mtime = len(data), 0o644, 1_600_000_000
+            entry.size, entry.mode, entry.mtime = len(data), 0o644, INSTANT
             archive.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()

@@ -27,6 +27,7 @@ class Change:
     source: Changes = field(default_factory=dict)
     tests: Changes = field(default_factory=dict)
     frozen: Changes = field(default_factory=dict)  # harness files and manifests, in the change's version
+    whole: Changes = field(default_factory=dict)  # files that hold source and tests, with both of the change: its patched side
     given: Changes | None = None
     merged: Changes = field(default_factory=dict)  # files that both the change and the given tests edit, patched side
     lines: Mapping[str, ChangedLines] = field(default_factory=dict)
@@ -48,7 +49,7 @@ class Change:
 
     def with_tests(self, patched: bool, harness: bool = False) -> Tree:
         """One side with the change's own tests and, over them, the given ones; `harness`: its harness files too."""
-        tree = (self.patched_tree if patched else self.base_tree).with_changes(self.tests)
+        tree = (self.patched_tree if patched else self.base_tree).with_changes({**self.tests, **(self.whole if patched else {})})
         if harness:
             tree = tree.with_changes({path: file for path, file in self.frozen.items() if not self.rules.is_manifest(path) and not is_bytecode(path)})
         return tree.with_changes({**(self.given or {}), **(self.merged if patched else {})})

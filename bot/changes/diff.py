@@ -129,6 +129,10 @@ class ChangedLines:
     removed: tuple[str, ...]
     cuts: tuple[int, ...]
 
+    def without(self, lines: frozenset[int]) -> ChangedLines:
+        """The same with some lines of the new state left out."""
+        return ChangedLines({n: text for n, text in self.added.items() if n not in lines}, self.removed, tuple(n for n in self.cuts if n not in lines))
+
 
 HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 

@@ -17,7 +17,7 @@ from bot.changes.static_look import look
 from bot.errors import BadInput
 from bot.findings import Finding, blocker, note, warning
 from sandbox.toolchains.protocol import Changes
-from sandbox.toolchains.registry import JointRules, toolchains_in
+from sandbox.toolchains.registry import JointRules, divide, toolchains_in
 from sandbox.workspace import EXECUTABLE, LINK, REGULAR, File, Tree, is_bytecode, link_escapes, unsafe_path
 
 
@@ -161,23 +161,29 @@ def _split(
     source: dict[str, File | None] = {}
     tests: dict[str, File | None] = {}
     frozen: dict[str, File | None] = {}
+    whole: dict[str, File | None] = {}
+    test_lines: dict[str, frozenset[int]] = {}
     for entry in entries:
         file = after.get(entry.path)
         if rules.is_harness(entry.path):
             frozen[entry.path] = file
         elif entry.path in is_test:
             tests[entry.path] = file
+        elif (divided := divide(entry.path, base_tree.get(entry.path), file)) is not None:
+            source |= {entry.path: divided.source} if divided.source != base_tree[entry.path] else {}
+            tests |= {entry.path: divided.tests} if divided.tests != base_tree[entry.path] else {}
+            whole[entry.path], test_lines[entry.path] = file, divided.lines
         else:
             source[entry.path] = file
     findings += [blocker("tampered", detail, (path,)) for detail, path in rules.shadowing(source, tests)]
     lines = changed_lines(diff.decode("utf-8", "surrogateescape"))
-    source_lines = {path: change for path, change in lines.items() if path in source}
+    source_lines = {path: change.without(test_lines.get(path, frozenset())) for path, change in lines.items() if path in source}
     findings += look(source_lines, base_tree, toolchains)
     if frozen:
         findings.append(note("harness_frozen", "base's version is used of: " + ", ".join(sorted(frozen)[:12]), tuple(sorted(frozen))))
     merged, conflicts = _merged(scratch, source, given, base_tree)
     findings += [blocker("patch_does_not_apply", f"{path}: the change and the given test patch edit the same lines", (path,)) for path in conflicts]
-    return Change(**known, rules=rules, source=source, tests=tests, frozen=frozen, given=given, merged=merged, lines=source_lines, diff=diff,
+    return Change(**known, rules=rules, source=source, tests=tests, frozen=frozen, whole=whole, given=given, merged=merged, lines=source_lines, diff=diff,
                   patch_sha256=hashlib.sha256(diff).hexdigest(), findings=tuple(findings))
 
 

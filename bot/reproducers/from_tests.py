@@ -101,7 +101,7 @@ def _candidates(bench: Bench, touched: Mapping[str, Touched], first: TestReport,
         if what is None:
             continue
         fresh = bench.change.given is None and name not in base.results and (unit in what.affected or what.everything)
-        if unit in what.new or unit in what.edited or what.touches(unit) or fresh:
+        if what.is_own(unit) or what.touches(unit) or fresh:
             names.append(name)
     return names
 
@@ -137,7 +137,7 @@ def _direct(bench: Bench, touched: Mapping[str, Touched], name: str, base: TestR
     """Whether the test's own source is new or edited, or the id itself is new (data files that bring cases)."""
     group, unit = bench.toolchain.tests.unit_of(name)
     what = touched[group]
-    if unit in what.new or unit in what.edited:
+    if what.is_own(unit):
         return True
     return bench.change.given is None and name not in base.results
 

@@ -35,7 +35,7 @@ def _distance(path: str, change: Change) -> int:
 
 
 def names_added(lines: Mapping[str, ChangedLines], source: Mapping[str, File | None]) -> frozenset[str]:
-    """Identifiers on the added source lines, and the module names of new files."""
+    """Identifiers on the added source lines, the paths of its files and the module names in them."""
     words = {word for change in lines.values() for line in change.added.values() for word in re.findall(r"[A-Za-z_]\w*", line)}
-    words |= {re.sub(r"\.(py|go|[cm]?[jt]sx?)$", "", part) for path in source for part in path.split("/")}
-    return frozenset(words)
+    words |= {re.sub(r"\.(py|go|rs|[cm]?[jt]sx?)$", "", part) for path in source for part in path.split("/")}
+    return frozenset(words | set(source))

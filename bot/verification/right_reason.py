@@ -47,6 +47,9 @@ def _of_text(text: str, faults: Faults, added_names: frozenset[str], asserts: bo
     name = faults.missing_name(text)
     if name and _added(name, added_names):
         return Reason(missing=name) if asserts else Reason(wrong=f"it only meets the missing name {name} and checks nothing")
+    made = faults.made.search(text)
+    if made and any(word == made[1] or (made[1].endswith("/") and word.startswith(made[1])) for word in added_names):
+        return Reason() if asserts else Reason(wrong="it only meets code that the changed macro makes, and checks nothing")
     lines = [line for line in text.strip().splitlines() if line.strip()]
     return Reason(wrong=f"it does not collect on base: {lines[-1].strip()[:200] if lines else 'no reason given'}")
 

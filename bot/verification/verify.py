@@ -29,8 +29,8 @@ from bot.verification.runs import SHARE, gather
 from bot.verification.verdict import Planned, Report, Timing, summarise
 from sandbox.docker import DockerEngine
 from sandbox.errors import EngineUnavailable
-from sandbox.limits import Limits
 from sandbox.plan import Plan
+from sandbox.toolchains.registry import toolchain_of
 from sandbox.workspace import Tree
 
 
@@ -126,7 +126,7 @@ class _Verification:
         bench = Bench(
             engine=self.engine, environment=prepared.base, patched_environment=prepared.patched, plan=plan, change=change,
             folder=folder if len(report.planned) == 1 else folder / f"plan-{place}", cache=self.settings.data_dir / "suites",
-            limits=policy.limits.over(Limits()), deadline=self.deadline, boxes=self.settings.max_boxes, say=self.say)
+            limits=policy.limits.over(toolchain_of(plan).room), deadline=self.deadline, boxes=self.settings.max_boxes, say=self.say)
         try:
             evidence = gather(bench, given, self.order.repeat, share)
         except EngineUnavailable as error:

@@ -14,7 +14,7 @@ class Faults:
     `missing`: patterns whose first group is a name that is not there; `own`: exceptions that are a fault of the test itself; `names`: exceptions of a
     missing name; `keyword`: text of a refused argument; `foreign`: a missing name of a module or type, which only the change may excuse; `fixture`: a
     fixture of the test's own is missing. `compiled`: a group that does not compile runs none of its tests; `source_place`: a compiler's
-    words name a file that is no test.
+    words name a file that is no test; `made`: they say that the code was made by a macro, and of which file or folder of the repository.
     """
 
     missing: tuple[re.Pattern[str], ...] = ()
@@ -26,6 +26,7 @@ class Faults:
     fixture: re.Pattern[str] = re.compile(r"(?!)")
     compiled: bool = False
     source_place: re.Pattern[str] = re.compile(r"(?!)")
+    made: re.Pattern[str] = re.compile(r"(?!)")
 
     def missing_name(self, text: str) -> str | None:
         """The name that a failure's text says is not there."""

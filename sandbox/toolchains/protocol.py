@@ -14,6 +14,7 @@ from typing import Protocol
 from sandbox.box import RunRequest
 from sandbox.build_container import BuildContainer, Step
 from sandbox.docker import DockerEngine
+from sandbox.limits import Limits
 from sandbox.plan import Plan
 from sandbox.results.report import TestReport
 from sandbox.toolchains.faults import Faults, Signs
@@ -21,6 +22,17 @@ from sandbox.toolchains.touched import Touched
 from sandbox.workspace import File, Tree
 
 Changes = Mapping[str, File | None]
+ROOM = Limits()
+
+
+@dataclass(frozen=True)
+class Divided:
+    """A changed file that holds source and tests. `source`: the change's source with base's tests; `tests`: base's source with the change's tests;
+    `lines`: those of the changed file that are tests."""
+
+    source: File
+    tests: File
+    lines: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -299,6 +311,14 @@ class MakeRules(Protocol):
         ...
 
 
+class Divide(Protocol):
+    """Tells tests from source in one file."""
+
+    def __call__(self, before: File | None, after: File) -> Divided | None:
+        """None where neither version of a source file holds tests."""
+        ...
+
+
 class Configure(Protocol):
     """Lays the repository's own words over a plan."""
 
@@ -319,7 +339,8 @@ class Given:
 
 @dataclass(frozen=True)
 class Toolchain:
-    """One language: `suffixes` are those of its source files."""
+    """One language: `suffixes` are those of its source files; `divide`: where tests stand in source files; `room`: the limits of its boxes, where a
+    repository gives none."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -333,6 +354,8 @@ class Toolchain:
     manifests: Manifests
     faults: Faults
     signs: Signs
+    divide: Divide | None = None
+    room: Limits = ROOM
 
     def owns(self, path: str) -> bool:
         """Whether a path is source text of this language."""

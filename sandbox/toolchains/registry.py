@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from sandbox.plan import Plan
 from sandbox.toolchains.go.toolchain import GO
-from sandbox.toolchains.protocol import Changes, Rules, Sight, Toolchain
+from sandbox.toolchains.protocol import Changes, Divided, Rules, Sight, Toolchain
 from sandbox.toolchains.python.toolchain import PYTHON
-from sandbox.workspace import Tree
+from sandbox.toolchains.rust.toolchain import RUST
+from sandbox.workspace import File, Tree
 
-TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO)
+TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO, RUST)
 BY_NAME = {toolchain.name: toolchain for toolchain in TOOLCHAINS}
 
 
@@ -64,6 +65,12 @@ class JointRules:
     def shadowing(self, source: Changes, tests: Changes) -> list[tuple[str, str]]:
         """Each language's."""
         return [row for _, rules in self._all for row in rules.shadowing(source, tests)]
+
+
+def divide(path: str, before: File | None, after: File | None) -> Divided | None:
+    """A changed file that holds source and tests, by its own language; None for any other."""
+    mine = next((toolchain for toolchain in TOOLCHAINS if toolchain.owns(path)), None)
+    return mine.divide(before, after) if mine is not None and mine.divide is not None and after is not None else None
 
 
 def toolchains_in(*trees: Tree) -> tuple[Toolchain, ...]:

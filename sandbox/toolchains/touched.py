@@ -36,14 +36,24 @@ class Touched:
     affected: frozenset[str] = frozenset()
     everything: bool = False
 
+    def is_own(self, unit: str) -> bool:
+        """Whether a test is new or edited, by its own source or that of a unit around it (a macro's, a table's)."""
+        return any(name in self.new or name in self.edited for name in _around(unit))
+
     def touches(self, unit: str) -> bool:
         """Whether a base test must be judged as touched (unsure counts as touched)."""
-        return self.everything or unit in self.edited or unit in self.deleted or unit in self.affected
+        return self.everything or any(name in self.edited or name in self.deleted or name in self.affected for name in _around(unit))
 
     def reaching(self, units: Iterable[str]) -> Touched:
         """The same with more tests that are reached, those left out that are new or edited themselves."""
         every = frozenset(units) - self.new - self.edited
         return Touched(self.new, self.edited, self.deleted, self.affected | every, self.everything)
+
+
+def _around(unit: str) -> list[str]:
+    """A unit, and those that its name is in."""
+    parts = unit.split("::")
+    return ["::".join(parts[:count]) for count in range(len(parts), 0, -1)]
 
 
 def compare_modules(old: Module, new: Module, changed_elsewhere: frozenset[str] = frozenset()) -> Touched:
@@ -67,7 +77,7 @@ def _same_body(old: Unit, new: Unit, old_name: str, new_name: str) -> bool:
 
 def _nameless(unit: Unit, name: str) -> str:
     own = re.escape(name.rsplit("::", 1)[-1])
-    return re.sub(rf"\bname='{own}'|\b(?<=func ){own}\b", "", unit.shape, count=1)
+    return re.sub(rf"\bname='{own}'|\b(?<=func ){own}\b|\b(?<=fn ){own}\b", "", unit.shape, count=1)
 
 
 def _affected(module: Module, changed: set[str], elsewhere: frozenset[str]) -> set[str]:

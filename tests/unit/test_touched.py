@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.toolchains.python.touched import changed_fixtures, compare, unit_of
-from sandbox.toolchains.touched import affected_by_data
+from sandbox.toolchains.touched import Touched, affected_by_data
 
 OLD = """
 import os
@@ -91,3 +91,9 @@ def test_data_is_known_by_its_name_or_folder(text: str, paths: set[str], wanted:
 ])
 def test_an_id_leads_to_its_function(test_id: str, wanted: tuple[str, str]) -> None:
     assert unit_of(test_id) == wanted
+
+
+def test_a_test_that_a_macro_makes_is_its_invocations() -> None:
+    touched = Touched(new=frozenset({"m::made"}), deleted=frozenset({"m::gone"}))
+    assert [touched.is_own(unit) for unit in ("m::made", "m::made::case_2", "m::made_too", "m")] == [True, True, False, False]
+    assert [touched.touches(unit) for unit in ("m::gone::a", "m::going")] == [True, False]

@@ -1,0 +1,1 @@
+"""Rust crates, tested by the programs that `cargo` makes."""
