@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
+import uuid
 from dataclasses import dataclass
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import uv
 from docker.errors import APIError, ImageNotFound
 
-from sandbox.build_container import open_build
+from sandbox.build_container import BuildContainer, open_build
 from sandbox.docker import DockerEngine
 from sandbox.errors import EngineUnavailable, ImageUnavailable
 from sandbox.hardening import RUNNER_UID, SUPERVISOR_UID
@@ -39,6 +40,7 @@ chmod 755 /root
 BASE, PYTHON, ENVIRONMENT, TRIAL = "dualgate/base", "dualgate/python", "dualgate/environment", "dualgate/trial"
 PROXY = "dualgate/proxy"
 KIND_LABEL = "dualgate.kind"
+APT_S = 600
 APT = "-o APT::Sandbox::User=root -o Acquire::Retries=3"  # a build container can't change to apt's own user
 
 
@@ -84,11 +86,14 @@ def bootstrap(engine: DockerEngine, pulled_from: str | None = None, suite: str =
     `pulled_from`: an image of a registry to start from (Debian with Python, git and a compiler) instead of Debian's mirror; `more`: Debian packages
     beside the common ones. Raises ImageUnavailable with what is missing.
     """
-    reference = base_reference(suite, more)
+    if more:
+        return _extended(engine, suite, more)
+    reference = base_reference(suite)
     here = image_id(engine, reference)
     if here and not pulled_from:
         return here
-    raw = _pull(engine, pulled_from) if pulled_from else _debootstrap(engine, suite, more)
+    raw_tag = f"raw-{uuid.uuid4().hex[:12]}"
+    raw = _pull(engine, pulled_from) if pulled_from else _debootstrap(engine, suite, raw_tag)
     try:
         with open_build(engine, raw) as build:
             build.need(["/bin/sh", "-c", SETUP], 60)
@@ -97,7 +102,26 @@ def bootstrap(engine: DockerEngine, pulled_from: str | None = None, suite: str =
             return build.commit(BASE, reference.split(":")[1], {KIND_LABEL: "base"})
     finally:
         if not pulled_from:
-            _forget(engine, f"{BASE}:raw")
+            _forget(engine, f"{BASE}:{raw_tag}")
+
+
+def _extended(engine: DockerEngine, suite: str, more: tuple[str, ...]) -> str:
+    reference = base_reference(suite, more)
+    here = image_id(engine, reference)
+    if here is None:
+        with open_build(engine, bootstrap(engine, suite=suite)) as build:
+            install(build, more)
+            here = build.commit(BASE, reference.split(":")[1], {KIND_LABEL: "base"})
+    return here
+
+
+def install(build: BuildContainer, packages: tuple[str, ...]) -> None:
+    """Debian packages, without what they merely recommend. Raises ImageUnavailable."""
+    for words in ("update", f"install --yes --no-install-recommends {' '.join(packages)}"):
+        done = build.step(["/bin/sh", "-c", f"DEBIAN_FRONTEND=noninteractive apt-get --quiet {APT} {words}"], APT_S)
+        if not done.ok:
+            raise ImageUnavailable(f"{' '.join(packages)} can't be installed from Debian's mirror: {done.output.strip()[-300:]}")
+    build.need(["/bin/sh", "-c", "rm -rf /var/lib/apt/lists/* /var/cache/apt/*"], 60)
 
 
 def _pull(engine: DockerEngine, reference: str) -> str:
@@ -108,15 +132,15 @@ def _pull(engine: DockerEngine, reference: str) -> str:
         raise ImageUnavailable(f"{reference} can't be pulled: {error.explanation}") from error
 
 
-def _debootstrap(engine: DockerEngine, suite: str, more: tuple[str, ...]) -> str:
+def _debootstrap(engine: DockerEngine, suite: str, tag: str) -> str:
     if shutil.which("mmdebstrap") is None:
         raise ImageUnavailable("no mmdebstrap on this machine to make a base image with: apt-get install mmdebstrap")
-    argv = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(_packages(suite, more))}", suite, "-"]
+    argv = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(_packages(suite))}", suite, "-"]
     making = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert making.stdout is not None
     assert making.stderr is not None
     try:
-        engine.api.import_image_from_stream(making.stdout, repository=BASE, tag="raw")
+        engine.api.import_image_from_stream(making.stdout, repository=BASE, tag=tag)
         error_text = making.stderr.read().decode("utf-8", errors="replace")
         if making.wait() != 0:
             raise ImageUnavailable(f"mmdebstrap failed: {error_text.strip()[-400:]}")
@@ -126,7 +150,7 @@ def _debootstrap(engine: DockerEngine, suite: str, more: tuple[str, ...]) -> str
         if making.poll() is None:
             making.kill()
             making.wait()
-    return str(inspect(engine, f"{BASE}:raw")["Id"])
+    return str(inspect(engine, f"{BASE}:{tag}")["Id"])
 
 
 def _forget(engine: DockerEngine, reference: str) -> None:
@@ -162,11 +186,7 @@ def proxy(engine: DockerEngine) -> str:
     here = image_id(engine, reference)
     if here is None:
         with open_build(engine, base) as build:
-            for words in ("update", "install --yes --no-install-recommends squid"):
-                done = build.step(["/bin/sh", "-c", f"DEBIAN_FRONTEND=noninteractive apt-get --quiet {APT} {words}"], 300)
-                if not done.ok:
-                    raise ImageUnavailable(f"squid can't be installed from Debian's mirror: {done.output.strip()[-300:]}")
-            build.need(["/bin/sh", "-c", "rm -rf /var/lib/apt/lists/* /var/cache/apt/*"], 60)
+            install(build, ("squid",))
             here = build.commit(PROXY, reference.split(":")[1], {KIND_LABEL: "proxy"})
     return here
 
