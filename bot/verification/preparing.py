@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.changes.change import Change
-from bot.findings import Finding, blocker, note, warning
+from bot.findings import Finding, Severity, blocker, note, warning
 from bot.settings import Settings
+from bot.verification.dependencies import look_up
 from bot.verification.evidence import Evidence
 from sandbox.docker import DockerEngine
 from sandbox.environment import Workshop, prepare, rebuild
@@ -65,6 +66,9 @@ class Preparation:
         """Both environments, or the evidence that there is none. Raises EngineUnavailable."""
         change, added = self.change, _added(self.change, self.plan)
         try:
+            looked_up = look_up(added, self.plan, self.settings, today())
+            if any(finding.severity is Severity.BLOCKER for finding in looked_up):
+                return Evidence(findings=tuple(looked_up))
             base = self._prepare(())
             patched = base
             if added:
@@ -79,6 +83,7 @@ class Preparation:
         except ImageUnavailable as error:
             raise EngineUnavailable(str(error)) from error
         more = [note("dependencies_added", f"the patched side has its own environment with {', '.join(added)}")] if added else []
+        more += looked_up
         if change.build_inputs and base.generated:
             built = self._rebuilt(patched)
             if isinstance(built, Evidence):

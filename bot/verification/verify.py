@@ -20,6 +20,7 @@ from bot.policy import PATH, Policy, read_policy
 from bot.reproducers.given import GivenFile, place_of, read_given
 from bot.settings import Settings
 from bot.verification.bench import Bench
+from bot.verification.dependencies import lock_findings
 from bot.verification.evidence import Evidence
 from bot.verification.gate import decide_all
 from bot.verification.joining import Part
@@ -95,7 +96,7 @@ class _Verification:
         if not plans:
             return _decided(report, (Part(Evidence(findings=(blocker("no_tests", NO_PLAN),), has_tests=False)),), change)
         more = [finding for plan in plans for finding in manifest_findings(change, plan)]
-        change = replace(change, findings=(*change.findings, *path_findings(policy, change), *dict.fromkeys(more)))
+        change = replace(change, findings=(*change.findings, *path_findings(policy, change), *lock_findings(change, self.settings), *dict.fromkeys(more)))
         return self._run(replace(report, planned=tuple(Planned(plan) for plan in plans)), plans, policy, change)
 
     def _run(self, report: Report, plans: tuple[Plan, ...], policy: Policy, change: Change) -> Report:
