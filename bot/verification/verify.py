@@ -24,6 +24,7 @@ from bot.verification.dependencies import lock_findings
 from bot.verification.evidence import Evidence
 from bot.verification.gate import decide_all
 from bot.verification.joining import Part
+from bot.verification.missing_packages import missing_package_findings
 from bot.verification.plans import NO_PLAN, place_for, plans_of, title_of, touched_plans
 from bot.verification.preparing import Preparation, Prepared, Say, manifest_findings, today
 from bot.verification.runs import SHARE, gather
@@ -130,6 +131,7 @@ class _Verification:
             limits=policy.limits.over(toolchain_of(plan).room), deadline=self.deadline, boxes=self.settings.max_boxes, say=self.say)
         try:
             evidence = gather(bench, given, self.order.repeat, share)
+            evidence = replace(evidence, findings=(*evidence.findings, *missing_package_findings(evidence, plan, change, self.settings)))
         except EngineUnavailable as error:
             if not bench.records and place == 0:
                 raise

@@ -12,7 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from bot.verification.dependencies import judge_dependency
+from bot.verification.missing_packages import describe
 from sandbox.registries import lookup as lookups
+from sandbox.registries.imports import missing_imports
 from sandbox.registries.likeness import is_one_edit, mistaken_for, popular
 from sandbox.registries.locks import compare
 from sandbox.registries.lookup import REGISTRIES, Known, Lookup, RegistryUnavailable
@@ -213,3 +215,21 @@ def test_sums_of_go_and_files_that_can_not_be_read() -> None:
     assert compare("uv.lock", uv(), "<<<<<<< HEAD", HOSTS) != []
     assert compare("package-lock.json", "{{ template }}", "{{ other }}", HOSTS) == []
     assert compare("package-lock.json", npm(), "[]", HOSTS) != []
+
+
+@pytest.mark.parametrize(("toolchain", "text", "expected"), [
+    ("python", "ModuleNotFoundError: No module named 'yaml.loader'\nNo module named 'zzz'", ("pyyaml", "zzz")),
+    ("python", "No module named 'json.nothing'", ()),
+    ("node", "Error: Cannot find module 'left-pad/index'\nCannot find package '@a/b' imported from x", ("left-pad", "@a/b")),
+    ("node", "Cannot find module './mine' and Cannot find module '/repo/x' and Cannot find module '../x'", ()),
+    ("go", "a.go:3:8: no required module provides package github.com/a/b/v2/c; to add it:", ("github.com/a/b",)),
+    ("rust", "error[E0432]: unresolved import `zzz::x`\nuse of undeclared crate or module `rand`\nunresolved import `crate::a`", ("zzz", "rand")),
+    ("maven", "package a.b does not exist", ()),
+])
+def test_packages_that_a_failure_names(toolchain: str, text: str, expected: tuple[str, ...]) -> None:
+    assert tuple(name for _, name in missing_imports(toolchain, text)) == expected
+
+
+@pytest.mark.parametrize(("exists", "words"), [(True, "does not declare it"), (False, "no such project"), (None, "not installed")])
+def test_a_missing_package_is_described(exists: bool | None, words: str) -> None:
+    assert words in describe(Known("pypi", "zzz", exists))
