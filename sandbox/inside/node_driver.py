@@ -1,0 +1,491 @@
+"""Test runners of Node -> the records of a run. Runs beside them, under the image's Python, and holds the channel: no test has it.
+
+args: groups (test files from the root), none for all; wanted: ids, the others are left out of the report. settings: suites [{folder, runner, files
+(groups known to be its own), words, node, environment, named}], builds [{folder, command, name}], script ([path, name] or null).
+"""
+
+import collections
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+import time
+
+ALIVE_S = 20.0
+GRACE_S = 10.0
+COLLECT_S = 60.0  # a trial shows whether the tests start, not how they end
+BUILD_S = 600.0
+REPORTERS = "/opt/env/dualgate"
+FACTS = "/opt/env/facts.json"
+NODE = "/opt/env/bin/node"
+PIPE_READ = 65536
+FRAME = re.compile(r"^\s*(?:at\s+|❯\s*)(?:(.*?)\s+\(?)?(?:file://)?(/[^\s()]+?|[\w.@-]+(?:/[\w.@-]+)*\.[cm]?[jt]sx?):(\d+):\d+\)?\s*$", re.MULTILINE)
+COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+NAMED = re.compile(r"^([A-Z]\w*(?:Error|Exception))(?: \[\w+\])?: ", re.MULTILINE)
+
+
+def cut(text, limit=6000):
+    return text if len(text) <= limit else text[:limit // 3] + "\n[...]\n" + text[-(limit * 2 // 3):]
+
+
+class NodeRun:
+    """Everything that is sent goes through here."""
+
+    def __init__(self, channel, payload):
+        self.send, self.root = channel.send, payload["root"]
+        self.wanted = None if payload["wanted"] is None else set(payload["wanted"])
+        self.limit, self.collect = payload["test_seconds"], payload["collect"]
+        self.places, self.ended = {}, collections.Counter()
+        self.open = collections.OrderedDict()  # place -> since, of tests that run now
+        self.files = {}  # group -> what was last said of it: begun, collected, broken
+        self.seen = collections.defaultdict(int)
+        self.failed = self.count = self.said = 0
+        self.last = time.monotonic()
+        self.stop_at = time.monotonic() + (min(COLLECT_S, payload["suite_seconds"] or COLLECT_S) if self.collect else payload["suite_seconds"] or 1e9)
+        self.cut = False
+
+    def group(self, path):
+        """A file as its id begins."""
+        path = os.path.normpath(re.sub(r"^file://", "", path)) if path else ""
+        real = os.path.realpath(path) if path else ""
+        for one in (path, real):
+            if one.startswith(self.root + "/"):
+                return one[len(self.root) + 1:]
+        return path or "(no file)"
+
+    def name(self, group, titles, ends):
+        """The id of the next test of these titles that has not ended; one that is retried begins more than once."""
+        plain = group + " :: " + " > ".join(re.sub(r"\s+", " ", title).strip() for title in titles)
+        number = self.ended[plain] + 1
+        self.ended[plain] += ends
+        return plain if number == 1 else "%s #%d" % (plain, number)
+
+    def place(self, name, group):
+        if self.wanted is not None and name not in self.wanted:
+            return None
+        if name not in self.places:
+            self.places[name] = len(self.places)
+            self.send({"k": "items", "items": [[name, group, 1]]})
+        return self.places[name]
+
+    def event(self, event):
+        self.last = time.monotonic()
+        handle = {"file": self.on_file, "start": self.on_start, "test": self.on_test, "end": self.on_end, "broken": self.on_broken}.get(event["e"])
+        if handle:
+            handle(event, self.group(event.get("f", "")))
+
+    def on_file(self, event, group):
+        self.files.setdefault(group, "begun")
+
+    def on_start(self, event, group):
+        place = self.place(self.name(group, event["t"], 0), group)
+        if place is not None and place not in self.open:
+            self.open[place] = time.monotonic()
+            self.send({"k": "start", "i": place})
+
+    def on_test(self, event, group):
+        self.files.setdefault(group, "begun")
+        place = self.place(self.name(group, event["t"], 1), group)
+        self.seen[group] += 1
+        self.count += 1
+        self.failed += event["o"] == "failed"
+        if place is None:
+            return
+        if place not in self.open:
+            self.send({"k": "start", "i": place})
+        self.open.pop(place, None)
+        record = {"k": "phase", "i": place, "when": "setup" if event.get("w") == "setup" else "call", "outcome": event["o"], "seconds": round(event.get("s") or 0.0, 4)}
+        if event["o"] == "failed":
+            record.update(self.failure(event))
+        self.send(record)
+        self.send({"k": "end", "i": place})
+
+    def failure(self, event):
+        message, stack = COLOURS.sub("", event.get("m") or ""), COLOURS.sub("", event.get("st") or "")
+        frames = []
+        for match in FRAME.finditer(stack):
+            path = match[2] if match[2].startswith("/") else os.path.join(self.root, match[2])
+            path = os.path.realpath(path)
+            if "/node_modules/" not in path and not path.startswith(REPORTERS):
+                frames.append([path, int(match[3]), (match[1] or "")[-200:]])
+        whole = message if message and message in stack else message + "\n" + stack
+        exception = event.get("x") or "Error"
+        named = NAMED.search(stack)
+        if exception in ("Error", "fail") and named:
+            exception = named[1]
+        return {"message": cut(stack if message and message in stack else whole), "short": cut(message or stack, 2000), "exception": exception, "frames": frames[:30][::-1]}
+
+    def on_end(self, event, group):
+        if self.files.get(group) != "broken":
+            self.files[group] = "collected"
+            self.send({"k": "collected", "file": group})
+
+    def on_broken(self, event, group):
+        self.failed += 1
+        self.files[group] = "broken"
+        text = cut(COLOURS.sub("", event["m"]).strip() or "the file does not load")
+        if self.seen[group]:
+            self.send({"k": "collected", "file": group})
+            self.on_test({"t": ["(file)"], "o": "failed", "m": text, "st": text}, group)
+        else:
+            self.send({"k": "uncollected", "file": group, "message": text})
+
+    def died(self, status, tail):
+        """A runner's process ended before it said so."""
+        self.failed += 1
+        for group in [group for group, state in self.files.items() if state == "begun"]:
+            self.files[group] = "broken"
+            if self.seen[group] or any(name.startswith(group + " :: ") for name in self.places):
+                self.send({"k": "collected", "file": group})
+                self.send({"k": "died", "file": group})
+            else:
+                self.send({"k": "uncollected", "file": group, "message": cut(tail) or "the program ended with %s" % status})
+        self.open.clear()
+
+    def hang(self):
+        """Say what has had its time."""
+        place, _ = next(iter(self.open.items()), (None, None))
+        if place is not None:
+            name = next(name for name, other in self.places.items() if other == place)
+            self.send({"k": "slow", "i": place, "frame": [os.path.join(self.root, name.partition(" :: ")[0]), 1, name.partition(" :: ")[2]]})
+
+    def alive(self):
+        if time.monotonic() - self.said > ALIVE_S:
+            self.said = time.monotonic()
+            self.send({"k": "alive"})
+
+
+class Pipe:
+    """The folder that one process of a runner reports through: a key, what is asked of it, a FIFO."""
+
+    def __init__(self, asked):
+        self.folder = "/tmp/dualgate-" + secrets.token_hex(8)
+        os.mkdir(self.folder, 0o700)
+        self.key = secrets.token_hex(32).encode()
+        for name, data in (("key", self.key), ("asked", json.dumps(asked).encode())):
+            with open(os.path.join(self.folder, name), "wb") as file:
+                file.write(data)
+        os.mkfifo(self.folder + "/pipe", 0o600)
+        self.descriptor = os.open(self.folder + "/pipe", os.O_RDWR | os.O_NONBLOCK)
+        self.rest, self.sequence, self.forged = b"", 0, False
+
+    def records(self):
+        """What has arrived, in order; a line that is not signed ends the belief in all that follow."""
+        while not self.forged:
+            try:
+                data = os.read(self.descriptor, PIPE_READ)
+            except BlockingIOError:
+                return
+            *lines, self.rest = (self.rest + data).split(b"\n")
+            for line in lines:
+                record = self.checked(line)
+                if record is None:
+                    self.forged = True
+                    return
+                yield record
+
+    def checked(self, line):
+        mac, _, body = line.partition(b" ")
+        signed = hmac.new(self.key, b"%d:" % self.sequence + body, hashlib.sha256).hexdigest()[:32].encode()
+        self.sequence += 1
+        return json.loads(body) if hmac.compare_digest(mac, signed) else None
+
+    def close(self):
+        os.close(self.descriptor)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Suite:
+    """One runner in one folder."""
+
+    def __init__(self, run, settings):
+        self.run, self.settings = run, settings
+        self.folder = os.path.join(run.root, settings["folder"]) if settings["folder"] else run.root
+        self.runner = settings["runner"]
+        self.node = settings["node"]
+        self.words = list(settings["words"])
+
+    def start(self, groups):
+        """Run the named groups, or everything where there is None; the exit status."""
+        return getattr(self, "run_" + self.runner)(groups)
+
+    # what is installed
+
+    def package(self, name):
+        """The folder of an installed package, as Node looks for it."""
+        folder = self.folder
+        while True:
+            place = os.path.join(folder, "node_modules", name)
+            if os.path.isdir(place):
+                return os.path.realpath(place)
+            if folder in (self.run.root, "/"):
+                raise FileNotFoundError("%s is not installed" % name)
+            folder = os.path.dirname(folder)
+
+    def manifest(self, name):
+        with open(os.path.join(self.package(name), "package.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def program(self, name):
+        """The file of a package's command."""
+        commands = self.manifest(name).get("bin") or {}
+        path = commands if isinstance(commands, str) else commands.get(name) or next(iter(commands.values()))
+        return os.path.join(self.package(name), path)
+
+    def major(self, name):
+        return int(re.match(r"\d*", self.manifest(name).get("version", "0"))[0] or 0)
+
+    # the runners
+
+    def paths(self, groups):
+        return [os.path.join(self.run.root, group) for group in groups]
+
+    def run_jest(self, groups):
+        argv = [self.program("jest"), "--ci", "--reporters=" + REPORTERS + "/jest.cjs", "--runInBand", "--coverage=false", "--forceExit", "--bail=0",
+                "--watchman=false", "--cacheDirectory=/tmp/jest"]
+        if groups is not None:
+            argv += ["--runTestsByPath", *self.paths(groups)]
+        return self.follow(argv + self.words, groups)
+
+    def run_vitest(self, groups):
+        argv = [self.program("vitest"), "run", "--reporter=" + REPORTERS + "/vitest.mjs", "--coverage.enabled=false", "--bail=0"]
+        return self.follow(argv + self.words + [os.path.relpath(path, self.folder) for path in self.paths(groups or ())], groups)
+
+    def run_mocha(self, groups):
+        argv = [os.path.join(self.package("mocha"), "bin", "_mocha"), "--reporter", REPORTERS + "/mocha.cjs", *self.words]
+        if self.major("mocha") >= 8:
+            argv += ["--no-parallel"]
+        argv += ["--no-bail"] if self.major("mocha") >= 6 else []
+        if groups is None:
+            before = self.run.count
+            status = self.follow(argv + self.settings["named"], None)
+            if self.run.count == before and self.settings["files"] and status not in (0, None):
+                return self.one_by_one(argv, self.settings["files"])
+            return status
+        whole = self.follow(argv + self.paths(groups), groups)
+        if whole not in (0, None) and len(groups) > 1 and not any(self.run.files.get(group) for group in groups):
+            return self.one_by_one(argv, groups)
+        return whole
+
+    def one_by_one(self, argv, groups):
+        """One file that does not load ends the whole of mocha before its first test."""
+        return max(self.follow([*argv, path], [group]) or 0 for group, path in zip(groups, self.paths(groups)) if os.path.exists(path))
+
+    def run_node_test(self, groups):
+        status = 0
+        for group, path in self.each(groups):
+            argv = ["--test", "--test-reporter=" + REPORTERS + "/node_test.mjs", "--test-reporter-destination=stdout", *self.words, path]
+            status = max(status, self.follow(argv, [group]) or 0)
+        return status
+
+    def run_tape(self, groups):
+        status = 0
+        for group, path in self.each(groups):
+            status = max(status, self.follow(["-r", REPORTERS + "/tape.cjs", *self.words, path], [group]) or 0)
+        return status
+
+    def run_uvu(self, groups):
+        status = 0
+        for group, path in self.each(groups):
+            status = max(status, self.follow(["-r", REPORTERS + "/uvu.cjs", *self.words, path], [group]) or 0)
+        return status
+
+    def run_ava(self, groups):
+        argv = ["-r", REPORTERS + "/ava.cjs", self.program("ava"), "--tap", *self.words]
+        return self.follow(argv + (self.paths(groups) if groups is not None else self.settings["named"]), groups, package=self.package("ava"))
+
+    def each(self, groups):
+        """(group, path) of files, run one after the other until the time is spent."""
+        for group in self.settings["files"] if groups is None else groups:
+            path = os.path.join(self.run.root, group)
+            if self.run.cut:
+                return
+            if os.path.exists(path):
+                yield group, path
+
+    # one process
+
+    def follow(self, argv, groups, package=None):
+        """Start a process of Node and read its report to the end; the exit status."""
+        run = self.run
+        pipe = Pipe({"files": self.paths(groups) if groups is not None else None, "package": package})
+        environment = {**os.environ, **dict(self.settings["environment"]), "DUALGATE_REPORT": pipe.folder, "CI": "true", "NO_COLOR": "1", "FORCE_COLOR": "0"}
+        words = [NODE, "-r", REPORTERS + "/channel.cjs", *self.node, *argv]
+        os.write(2, ("$ " + " ".join(map(shlex.quote, words[3:])) + "\n").encode())
+        process = subprocess.Popen(words, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   start_new_session=True)
+        tail = collections.deque(maxlen=60)
+        echo = threading.Thread(target=forward, args=(process.stdout, tail), daemon=True)
+        echo.start()
+        try:
+            done, killed = self.read(process, pipe)
+        finally:
+            end_group(process)
+            pipe.close()
+        echo.join(2)
+        return self.close(process.returncode, done, killed, pipe, groups, COLOURS.sub("", "".join(tail)).strip())
+
+    def read(self, process, pipe):
+        """(what the reporter said of its end, or None; why it was ended by us, or None)."""
+        run, done, over_at = self.run, None, None
+        run.last = time.monotonic()
+        while True:
+            ended = process.poll() is not None
+            for record in pipe.records():
+                if record["e"] == "done":
+                    done = record
+                run.event(record)
+            now = time.monotonic()
+            if ended:
+                return done, None
+            if done is not None:
+                over_at = over_at or now + GRACE_S
+                if now > over_at:
+                    return done, "open"  # something that a test left open holds the process
+            elif pipe.forged:
+                return None, "forged"
+            elif run.open and run.limit and now - run.last > run.limit or now - run.last > 3 * (run.limit or 1e9):
+                run.hang()
+                return None, "hang"
+            elif now > run.stop_at:
+                run.cut = True
+                run.send({"k": "cut"})
+                return None, "cut"
+            if not run.open:
+                run.alive()
+            time.sleep(0.02)
+
+    def close(self, status, done, killed, pipe, groups, tail):
+        run = self.run
+        if killed == "cut":
+            return 1
+        if pipe.forged:
+            run.send({"k": "internal", "message": "the report of the test runner was written to by something else"})
+            return 1
+        if done is not None:
+            return (1 if done["bad"] else 0) if killed == "open" else status
+        for group in groups or ():
+            run.files.setdefault(group, "begun")
+        run.died(status, tail)
+        if groups is None and not run.files:
+            run.send({"k": "uncollected", "file": "(session)", "message": cut(tail or "the test runner ended with %s" % status)})
+        return status if status else 1
+
+
+def forward(stream, tail):
+    for raw in stream:
+        tail.append(raw.decode("utf-8", "replace"))
+        os.write(2, raw)
+
+
+def end_group(process):
+    """Whatever the process has started goes with it."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except OSError:
+        pass
+    process.wait()
+
+
+def build(run, settings):
+    """What the tests read is made from the tree at hand, before them, once in a box."""
+    done = "/tmp/dualgate.built"
+    if not settings["builds"] or os.path.exists(done):
+        return 0
+    expected = facts().get("builds", {})
+    status = 0
+    for step in settings["builds"]:
+        folder = os.path.join(run.root, step["folder"]) if step["folder"] else run.root
+        ended, text = build_step(run, step, folder)
+        if ended != 0 and expected.get(step["folder"] + "\0" + step["command"]) == 0:
+            status = 1
+            run.send({"k": "uncollected", "file": "(build)", "message": "the build fails: %s\n%s" % (step["command"], cut(text, 4000))})
+    open(done, "w").close()
+    return status
+
+
+def build_step(run, step, folder):
+    os.write(2, ("$ " + step["command"] + "\n").encode())
+    path = ":".join([os.path.join(folder, "node_modules/.bin"), os.path.join(run.root, "node_modules/.bin"), os.environ["PATH"]])
+    process = subprocess.Popen(["/bin/sh", "-c", step["command"]], cwd=folder, env={**os.environ, "PATH": path, "CI": "true"}, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+    tail = collections.deque(maxlen=80)
+    echo = threading.Thread(target=forward, args=(process.stdout, tail), daemon=True)
+    echo.start()
+    stop_at = time.monotonic() + BUILD_S
+    while process.poll() is None and time.monotonic() < stop_at:
+        run.alive()
+        time.sleep(0.05)
+    end_group(process)
+    echo.join(2)
+    return process.returncode, COLOURS.sub("", "".join(tail)).strip()
+
+
+def facts():
+    try:
+        with open(FACTS, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return {}
+
+
+def run_suites(run, payload):
+    status, settings = 0, payload["settings"]
+    asked = list(dict.fromkeys(payload["args"]))
+    order = {group: place for place, group in enumerate(payload["order"] or ())}
+    for one in settings["suites"]:
+        if run.cut:
+            break
+        groups = None
+        if asked:
+            groups = [group for group in asked if owns(settings, one, group)]
+            if not groups:
+                continue
+        one["files"].sort(key=lambda group: order.get(group, len(order)))
+        status = max(status, Suite(run, one).start(groups) or 0)
+    return status
+
+
+def owns(settings, suite, group):
+    """Whether a group is run by a suite: one of its files, or below its folder where no suite has it."""
+    if any(group in other["files"] for other in settings["suites"]):
+        return group in suite["files"]
+    around = [other for other in settings["suites"] if not other["folder"] or group.startswith(other["folder"] + "/")]
+    return bool(around) and suite is max(around, key=lambda other: len(other["folder"]))
+
+
+def run_script(run, payload):
+    """A program of its own: exit status 0 passes."""
+    path, name = payload["settings"]["script"]
+    run.send({"k": "items", "items": [[name, os.path.join(run.root, path), 1]]})
+    run.send({"k": "start", "i": 0})
+    began = time.monotonic()
+    done = subprocess.run([NODE, *payload["settings"].get("node", []), path], cwd=run.root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    text = done.stdout[-64000:].decode("utf-8", "replace")
+    os.write(2, text.encode("utf-8", "replace"))
+    record = {"k": "phase", "i": 0, "when": "call", "outcome": "passed" if done.returncode == 0 else "failed", "seconds": round(time.monotonic() - began, 4)}
+    if done.returncode != 0:
+        said = [line for line in text.splitlines() if NAMED.match(line.strip())]
+        record.update(run.failure({"m": said[-1].strip() if said else "exit status %d" % done.returncode, "st": text}))
+    run.send(record)
+    run.send({"k": "end", "i": 0})
+    return 0 if done.returncode == 0 else 1
+
+
+def run(payload, channel):
+    following = NodeRun(channel, payload)
+    channel.send({"k": "ready", "count": len(payload["settings"]["suites"])})
+    built = build(following, payload["settings"])
+    if payload["settings"].get("script"):
+        return run_script(following, payload)
+    status = run_suites(following, payload)
+    if not following.count and not following.failed and not built:
+        return 5
+    return status or built
