@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import yaml
@@ -53,9 +54,9 @@ def test_patterns(tree: Tree, package: Package, use: Use) -> tuple[tuple[str, ..
     return tuple(found), tuple(out)
 
 
-def test_files(tree: Tree, patterns: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[str, ...]:
-    """Paths of a tree that the globs take."""
-    return tuple(path for path in tree if SOURCE.search(path) and not path.endswith(".d.ts") and matches(path, patterns) and not matches(path, ignored))
+def taken(paths: Iterable[str], patterns: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of some paths that the globs take."""
+    return tuple(path for path in paths if SOURCE.search(path) and not path.endswith(".d.ts") and matches(path, patterns) and not matches(path, ignored))
 
 
 def _from_root(folder: str, pattern: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandbox.plan import Plan
 
@@ -45,6 +45,10 @@ class NodePlan(Plan):
     packages: tuple[str, ...] = ()  # folders of the packages that are installed together
     left_out: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
+
+    def of_environment(self) -> NodePlan:
+        """Without the suites: they say what is run, not what is installed."""
+        return replace(self, why=(), test_files=(), suites=(), arguments=())
 
 
 def of_node(plan: Plan) -> NodePlan:

@@ -71,7 +71,7 @@ def use_of(command: Command) -> Use | None:
         words = ["-r", "ts-node/register", *words]
     environment, more = _node_options(command.environment)
     named, kept = _sorted(runner, words)
-    return Use(runner, tuple(named), tuple(kept), (*more, *node), environment, command.script, command.text)
+    return Use(runner, tuple(named), tuple(kept), (*more, *node), environment, command.scripts[-1], command.text)
 
 
 def _of_node(program: str, words: list[str]) -> tuple[str, list[str], list[str]] | None:
@@ -105,7 +105,7 @@ def program_of(command: Command) -> Use | None:
     if found is None or found[0] != "script":
         return None
     environment, more = _node_options(command.environment)
-    return Use("script", (found[1][0],), (), (*more, *found[2]), environment, command.script, command.text)
+    return Use("script", (found[1][0],), (), (*more, *found[2]), environment, command.scripts[-1], command.text)
 
 
 def _node_options(environment: tuple[tuple[str, str], ...]) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:

@@ -24,22 +24,25 @@ SEVERAL = {"npm-run-all", "run-s", "run-p", "npm-run-all2", "concurrently", "wir
 
 @dataclass(frozen=True)
 class Command:
-    """One command of a script: its words, variables set for it, the script it stands in."""
+    """One command of a script: its words, variables set for it, the scripts that led to it (its own last), its text for a shell."""
 
     words: tuple[str, ...]
     environment: tuple[tuple[str, str], ...]
-    script: str
+    scripts: tuple[str, ...]
     text: str
 
 
-def commands_of(package: Package, script: str, depth: int = 0, environment: tuple[tuple[str, str], ...] = ()) -> Iterator[Command]:
+Variables = tuple[tuple[str, str], ...]
+
+
+def commands_of(package: Package, script: str, above: tuple[str, ...] = (), environment: Variables = ()) -> Iterator[Command]:
     """Every command that a script comes to, its pre-script's first, scripts that it runs followed."""
-    if script not in package.scripts or depth > DEEPEST:
+    if script not in package.scripts or script in above or len(above) > DEEPEST:
         return
     if f"pre{script}" in package.scripts:
-        yield from commands_of(package, f"pre{script}", depth + 1, environment)
+        yield from commands_of(package, f"pre{script}", (*above, script), environment)
     for words in _split(package.scripts[script]):
-        yield from _command(package, script, words, depth, environment)
+        yield from _command(package, words, (*above, script), environment)
 
 
 def _split(text: str) -> Iterator[list[str]]:
@@ -60,7 +63,8 @@ def _split(text: str) -> Iterator[list[str]]:
             current.append(word)
 
 
-def _command(package: Package, script: str, words: list[str], depth: int, environment: tuple[tuple[str, str], ...]) -> Iterator[Command]:
+def _command(package: Package, words: list[str], scripts: tuple[str, ...], environment: Variables) -> Iterator[Command]:
+    text = " ".join(word if re.fullmatch(r"[^\s'\"()&|;<]+", word) else shlex.quote(word) for word in words)
     words, more = _inner(words)
     environment = (*environment, *more)
     if not words:
@@ -68,19 +72,19 @@ def _command(package: Package, script: str, words: list[str], depth: int, enviro
     program, rest = words[0], words[1:]
     if program in SEVERAL:
         for name in _names(package, rest):
-            yield from commands_of(package, name, depth + 1, environment)
+            yield from commands_of(package, name, scripts, environment)
         return
     called = _called(package, program, rest)
     if called is not None:
         name, arguments = called
-        inner = list(commands_of(package, name, depth + 1, environment))
+        inner = list(commands_of(package, name, scripts, environment))
         for place, command in enumerate(inner):
             yield replace(command, words=(*command.words, *arguments)) if place == len(inner) - 1 else command
         return
-    yield Command(tuple(words), environment, script, shlex.join(words))
+    yield Command(tuple(words), environment, scripts, text)
 
 
-def _inner(words: list[str]) -> tuple[list[str], tuple[tuple[str, str], ...]]:
+def _inner(words: list[str]) -> tuple[list[str], Variables]:
     """Words without what stands around the program, and the variables among that."""
     environment: list[tuple[str, str]] = []
     while words:
