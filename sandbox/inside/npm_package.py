@@ -39,6 +39,13 @@ def chosen(document, wanted):
     return document.get("dist-tags", {}).get("latest") or order[-1]
 
 
+def write(path, data, mode):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+    os.chmod(path, 0o755 if mode & 0o100 else 0o644)
+
+
 def main():
     registry, name, wanted, folder = sys.argv[1:5]
     document = json.loads(ask(registry.rstrip("/") + "/" + urllib.parse.quote(name, safe="@")))
@@ -51,9 +58,9 @@ def main():
     os.makedirs(folder, exist_ok=True)
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:*") as archive:
         for member in archive.getmembers():
-            _, _, member.name = member.name.partition("/")
-            if member.name and member.isfile():
-                archive.extract(member, folder, filter="data")
+            inner = os.path.normpath(member.name.partition("/")[2])
+            if member.isfile() and not inner.startswith(("..", "/")):
+                write(os.path.join(folder, inner), archive.extractfile(member).read(), member.mode)
     print(version)
 
 
