@@ -248,35 +248,39 @@ class Suite:
         return [os.path.join(self.run.root, group) for group in groups]
 
     def run_jest(self, groups):
-        argv = [self.program("jest"), "--ci", "--reporters=" + REPORTERS + "/jest.cjs", "--runInBand", "--coverage=false", "--forceExit", "--bail=0",
+        argv = ["--ci", "--reporters=" + REPORTERS + "/jest.cjs", "--runInBand", "--coverage=false", "--forceExit", "--bail=0",
                 "--watchman=false", "--cacheDirectory=/tmp/jest"]
         if groups is not None:
             argv += ["--runTestsByPath", *self.paths(groups)]
-        return self.follow(argv + self.words, groups)
+        return self.begin("jest", argv + self.words, groups)
+
+    def begin(self, name, words, groups):
+        """A runner that has its tests in its own process: what they see of the command line is the repository's."""
+        return self.follow([REPORTERS + "/%s_start.cjs" % name], groups, package=self.package(name), words=words, shown=self.words + self.settings["named"])
 
     def run_vitest(self, groups):
         argv = [self.program("vitest"), "run", "--reporter=" + REPORTERS + "/vitest.mjs", "--coverage.enabled=false", "--bail=0"]
         return self.follow(argv + self.words + [os.path.relpath(path, self.folder) for path in self.paths(groups or ())], groups)
 
     def run_mocha(self, groups):
-        argv = [os.path.join(self.package("mocha"), "bin", "_mocha"), "--reporter", REPORTERS + "/mocha.cjs", *self.words]
+        argv = ["--reporter", REPORTERS + "/mocha.cjs", *self.words]
         if self.major("mocha") >= 8:
             argv += ["--no-parallel"]
         argv += ["--no-bail"] if self.major("mocha") >= 6 else []
         if groups is None:
             before = self.run.count
-            status = self.follow(argv + self.settings["named"], None)
+            status = self.begin("mocha", argv + self.settings["named"], None)
             if self.run.count == before and self.settings["files"] and status not in (0, None):
                 return self.one_by_one(argv, self.settings["files"])
             return status
-        whole = self.follow(argv + self.paths(groups), groups)
+        whole = self.begin("mocha", argv + self.paths(groups), groups)
         if whole not in (0, None) and len(groups) > 1 and not any(self.run.files.get(group) for group in groups):
             return self.one_by_one(argv, groups)
         return whole
 
     def one_by_one(self, argv, groups):
         """One file that does not load ends the whole of mocha before its first test."""
-        return max(self.follow([*argv, path], [group]) or 0 for group, path in zip(groups, self.paths(groups)) if os.path.exists(path))
+        return max(self.begin("mocha", [*argv, path], [group]) or 0 for group, path in zip(groups, self.paths(groups)) if os.path.exists(path))
 
     def run_node_test(self, groups):
         status = 0
@@ -312,14 +316,14 @@ class Suite:
 
     # one process
 
-    def follow(self, argv, groups, package=None):
+    def follow(self, argv, groups, package=None, words=(), shown=()):
         """Start a process of Node and read its report to the end; the exit status."""
         run = self.run
-        pipe = Pipe({"files": self.paths(groups) if groups is not None else None, "package": package})
-        environment = {**os.environ, **dict(self.settings["environment"]), "DUALGATE_REPORT": pipe.folder, "CI": "true", "NO_COLOR": "1", "FORCE_COLOR": "0"}
-        words = [NODE, "-r", REPORTERS + "/channel.cjs", *self.node, *argv]
-        os.write(2, ("$ " + " ".join(map(shlex.quote, words[3:])) + "\n").encode())
-        process = subprocess.Popen(words, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        pipe = Pipe({"files": self.paths(groups) if groups is not None else None, "package": package, "words": list(words), "shown": list(shown)})
+        environment = {**os.environ, **dict(self.settings["environment"]), "DUALGATE_REPORT": pipe.folder, "CI": "true"}
+        command = [NODE, "-r", REPORTERS + "/channel.cjs", *self.node, *argv]
+        os.write(2, ("$ " + " ".join(map(shlex.quote, [*command[3:], *words])) + "\n").encode())
+        process = subprocess.Popen(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    start_new_session=True)
         tail = collections.deque(maxlen=60)
         echo = threading.Thread(target=forward, args=(process.stdout, tail), daemon=True)

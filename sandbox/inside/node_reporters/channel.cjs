@@ -44,6 +44,9 @@ exports.take = function take() {
   return mine;
 };
 
+// What this process was asked, which is no secret.
+exports.given = () => ({ asked: own ? own.asked : null });
+
 exports.cut = function cut(text) {
   const whole = String(text === undefined || text === null ? '' : text);
   return whole.length <= LIMIT ? whole : whole.slice(0, LIMIT / 3) + '\n[...]\n' + whole.slice(-LIMIT * 2 / 3);
