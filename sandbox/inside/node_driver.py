@@ -202,6 +202,93 @@ class Pipe:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class Tap:
+    """The Test Anything Protocol of one file, nested -> events. A line whose number is not the next one is nobody's result."""
+
+    LINE = re.compile(r"^( *)(not )?ok(?: (\d+))?(?: -)? ?(.*?)( \{)?$")
+    PLAN = re.compile(r"^( *)1\.\.(\d+)")
+    DIRECTIVE = re.compile(r"(?<!\\)#\s*(skip|todo)\b", re.IGNORECASE)
+    TIME = re.compile(r"(?<!\\)#\s*time=([\d.]+)(ms|s)")
+
+    def __init__(self, run, path):
+        self.run, self.path = run, path
+        self.names, self.numbers, self.plans = [], collections.Counter(), {}
+        self.wrong, self.problem, self.bad, self.diagnostic = {}, "", 0, None
+        run.event({"e": "file", "f": path})
+
+    def feed(self, line):
+        line = COLOURS.sub("", line.rstrip("\n"))
+        if self.diagnostic is not None:
+            if line.strip() == "...":
+                self.wrong.setdefault(len(self.diagnostic[0]) // 4, "\n".join(self.diagnostic[1]))
+                self.diagnostic = None
+            else:
+                self.diagnostic[1].append(line[len(self.diagnostic[0]):])
+            return
+        started = re.match(r"^( *)# Subtest(?:: (.*))?$", line)
+        if started:
+            self.open(len(started[1]) // 4, started[2] or "")
+        elif line.strip() == "---" and self.wrong.get("open") is not None:
+            self.diagnostic = (line[:len(line) - len(line.lstrip())], [])
+        elif line.strip() == "}" and self.names:
+            self.names.pop()
+        elif self.PLAN.match(line):
+            match = self.PLAN.match(line)
+            self.plans[(len(match[1]) // 4, tuple(self.names[:len(match[1]) // 4]))] = int(match[2])
+        elif line.lstrip().startswith("Bail out!"):
+            self.problem = self.problem or line.strip()
+        else:
+            match = self.LINE.match(line)
+            if match and len(match[1]) % 4 == 0:
+                self.result(match)
+
+    def open(self, depth, name):
+        self.names = self.names[:max(0, depth - 1)] + [name]
+        self.numbers[(depth, tuple(self.names))] = 0
+        self.run.event({"e": "start", "f": self.path, "t": list(self.names)})
+
+    def result(self, match):
+        depth, failed, number, rest, brace = len(match[1]) // 4, bool(match[2]), match[3], match[4], match[5]
+        directive = self.DIRECTIVE.search(rest)
+        name = re.sub(r"\\([#\\])", r"\1", re.split(r"(?<!\\)#", rest)[0].strip())
+        above = tuple(self.names[:depth])
+        if depth > len(self.names):
+            return
+        key = (depth, above)
+        if number is not None and int(number) != self.numbers[key] + 1:
+            self.problem = self.problem or "a result out of order: %s" % match[0].strip()
+        self.numbers[key] += 1
+        self.wrong["open"] = True if failed else None
+        closes = len(self.names) > depth and self.names[depth] == name
+        if closes or brace or depth == 0:
+            self.tell([*above, name or "(no title)"], failed, directive, rest, depth)
+        self.names = self.names[:depth]
+        if brace:
+            self.open(depth + 1, name)
+
+    def tell(self, titles, failed, directive, rest, depth):
+        time_of = self.TIME.search(rest)
+        seconds = float(time_of[1]) * (0.001 if time_of[2] == "ms" else 1) if time_of else 0.0
+        event = {"e": "test", "f": self.path, "t": titles, "o": "skipped" if directive else "failed" if failed else "passed", "s": seconds}
+        if event["o"] == "failed":
+            self.bad += 1
+            text = self.wrong.pop(depth + 1, "") or self.wrong.pop(depth, "")
+            event.update(x="AssertionError", m=text or "not ok", st=text)
+        self.run.event(event)
+
+    def finish(self, status):
+        for (depth, names), count in self.plans.items():
+            if self.numbers[(depth, names)] != count:
+                self.problem = self.problem or "%d results where %d were planned" % (self.numbers[(depth, names)], count)
+        if (0, ()) not in self.plans:
+            self.problem = self.problem or "the program ended with %s before its plan" % status
+        if self.problem or (status and not self.bad):
+            self.run.event({"e": "broken", "f": self.path, "m": self.problem or "the program ended with %s" % status})
+        else:
+            self.run.event({"e": "end", "f": self.path})
+        return {"bad": self.bad + bool(self.problem)}
+
+
 class Suite:
     """One runner in one folder."""
 
@@ -209,7 +296,7 @@ class Suite:
         self.run, self.settings = run, settings
         self.folder = os.path.join(run.root, settings["folder"]) if settings["folder"] else run.root
         self.runner = settings["runner"]
-        self.node = settings["node"]
+        self.node, self.said = settings["node"], ""
         self.words = list(settings["words"])
 
     def start(self, groups):
@@ -305,6 +392,36 @@ class Suite:
         argv = ["-r", REPORTERS + "/ava.cjs", self.program("ava"), "--tap", *self.words]
         return self.follow(argv + (self.paths(groups) if groups is not None else self.settings["named"]), groups, package=self.package("ava"))
 
+    def run_jasmine(self, groups):
+        argv = [self.program("jasmine"), "--helper=" + REPORTERS + "/jasmine_helper.cjs", "--random=false", *self.words]
+        return self.follow(argv + (self.paths(groups) if groups is not None else self.settings["named"]), groups)
+
+    def run_tap(self, groups):
+        """Each file by itself, by its own output: the program of tap starts them so too."""
+        status = 0
+        for group, path in self.each(groups):
+            status = max(status, self.follow(self.tap_loaders() + [path], [group], tap=True) or 0)
+        return status
+
+    def tap_loaders(self):
+        """What tap 18 and newer have TypeScript read by."""
+        folder = os.path.join(self.folder, "node_modules/@tapjs/typescript")
+        return ["--import", "@tapjs/mock/import", "--import", "@isaacs/ts-node-temp-fork-for-pr-2009/import"] if os.path.isdir(folder) else []
+
+    def run_script(self, groups):
+        """A program is one test: its exit status 0 passes."""
+        run, status = self.run, 0
+        for group, path in self.each(groups):
+            run.event({"e": "file", "f": path})
+            run.event({"e": "start", "f": path, "t": ["(program)"]})
+            began = time.monotonic()
+            ended = self.follow([path], None, plain=True)
+            outcome = {"e": "test", "f": path, "t": ["(program)"], "o": "passed" if ended == 0 else "failed", "s": time.monotonic() - began}
+            run.event({**outcome, "x": "exit", "m": "exit status %s" % ended, "st": self.said} if ended else outcome)
+            run.event({"e": "end", "f": path})
+            status = max(status, ended or 0)
+        return status
+
     def each(self, groups):
         """(group, path) of files, run one after the other until the time is spent."""
         for group in self.settings["files"] if groups is None else groups:
@@ -316,32 +433,43 @@ class Suite:
 
     # one process
 
-    def follow(self, argv, groups, package=None, words=(), shown=()):
+    def follow(self, argv, groups, package=None, words=(), shown=(), tap=False, plain=False):
         """Start a process of Node and read its report to the end; the exit status."""
         run = self.run
         pipe = Pipe({"files": self.paths(groups) if groups is not None else None, "package": package, "words": list(words), "shown": list(shown)})
         environment = {**os.environ, **dict(self.settings["environment"]), "DUALGATE_REPORT": pipe.folder, "CI": "true"}
-        command = [NODE, "-r", REPORTERS + "/channel.cjs", *self.node, *argv]
-        os.write(2, ("$ " + " ".join(map(shlex.quote, [*command[3:], *words])) + "\n").encode())
+        speaks = [] if tap or plain else ["-r", REPORTERS + "/channel.cjs"]
+        if not speaks:
+            del environment["DUALGATE_REPORT"]
+        command = [NODE, *speaks, *self.node, *argv]
+        os.write(2, ("$ " + " ".join(map(shlex.quote, [*command[1 + len(speaks):], *words])) + "\n").encode())
         process = subprocess.Popen(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    start_new_session=True)
-        tail = collections.deque(maxlen=60)
-        echo = threading.Thread(target=forward, args=(process.stdout, tail), daemon=True)
+        tail, lines = collections.deque(maxlen=60), collections.deque()
+        echo = threading.Thread(target=forward, args=(process.stdout, tail, lines if tap else None), daemon=True)
         echo.start()
+        reader = Tap(run, self.paths(groups)[0]) if tap else None
         try:
-            done, killed = self.read(process, pipe)
+            done, killed = self.read(process, pipe, reader, lines)
         finally:
             end_group(process)
             pipe.close()
         echo.join(2)
-        return self.close(process.returncode, done, killed, pipe, groups, COLOURS.sub("", "".join(tail)).strip())
+        self.said = COLOURS.sub("", "".join(tail)).strip()
+        if killed is None and plain:
+            return process.returncode
+        if killed is None and reader:
+            drain(lines, reader)
+            done = reader.finish(process.returncode)
+        return self.close(process.returncode, done, killed, pipe, groups, self.said)
 
-    def read(self, process, pipe):
+    def read(self, process, pipe, reader=None, lines=()):
         """(what the reporter said of its end, or None; why it was ended by us, or None)."""
         run, done, over_at = self.run, None, None
         run.last = time.monotonic()
         while True:
             ended = process.poll() is not None
+            drain(lines, reader)
             for record in pipe.records():
                 if record["e"] == "done":
                     done = record
@@ -383,10 +511,18 @@ class Suite:
         return status if status else 1
 
 
-def forward(stream, tail):
+def forward(stream, tail, lines=None):
     for raw in stream:
-        tail.append(raw.decode("utf-8", "replace"))
+        text = raw.decode("utf-8", "replace")
+        tail.append(text)
+        if lines is not None:
+            lines.append(text)
         os.write(2, raw)
+
+
+def drain(lines, reader):
+    while lines:
+        reader.feed(lines.popleft())
 
 
 def end_group(process):

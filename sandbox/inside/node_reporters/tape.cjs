@@ -13,8 +13,7 @@ function follow() {
   send({ e: 'file', f: file });
   tape.createStream({ objectMode: true }).on('data', (row) => {
     if (row.type === 'test') {
-      const above = tests.get(row.parent);
-      const names = (above ? above.names : []).concat(String(row.name));
+      const names = [String(row.name)]; // as tape writes them: flat
       tests.set(row.id, { names, skip: row.skip || row.todo, wrong: null, since: Date.now() });
       if (!row.skip) send({ e: 'start', f: file, t: names });
     } else if (row.type === 'assert') {

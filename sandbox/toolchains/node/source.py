@@ -15,6 +15,7 @@ GROUPS = {"describe", "suite", "context", "fdescribe", "xdescribe", "group"}
 TESTS = {"it", "test", "specify", "fit", "xit", "xtest", "ftest", "tape", "bench"}
 HOOKS = {"before", "after", "beforeEach", "afterEach", "beforeAll", "afterAll", "setup", "teardown", "suiteSetup", "suiteTeardown"}
 CALL = re.compile(r"(?:await\s+|void\s+|return\s+|(?:const|let|var)\s+[\w$]+\s*=\s*)?([A-Za-z_$][\w$]*)((?:\s*\.\s*[A-Za-z_$][\w$]*)*)\s*(\()")
+NESTED = re.compile(r"(?:await\s+|void\s+|return\s+)?(?:[A-Za-z_$][\w$]*\s*\.\s*(?:test|it|describe|skip|todo|only)\b|(?:test|it|describe)\b)")
 DECLARED = re.compile(r"(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:function\s*\*?|class|const|let|var|interface|type|enum)\s+([A-Za-z_$][\w$]*)")
 IMPORTED = re.compile(r"(?:import\b|export\s+(?:\*|\{)|(?:const|let|var)\s*\{)")
 ASSERTING = re.compile(
@@ -147,16 +148,41 @@ def _read(module: Module, text: str, code: str, start: int, end: int, scope: str
             module.shared[f"{inner}(head)"] = Unit(shape(head), frozenset(), head, True)
             _read(module, text, code, body[0], body[1], inner)
         elif kind == "test" and title is not None:
-            _add(module, f"{scope}{title}", part, whole)
+            _read_test(module, text, code, one, f"{scope}{title}")
         else:
             module.shared[_free(module, f"{scope}({kind} {number})")] = Unit(shape(whole), frozenset(IDENTIFIER.findall(part)), whole, True)
 
 
+def _read_test(module: Module, text: str, code: str, one: Statement, name: str) -> None:
+    """A test, and those that its body declares: they are tests of their own, and no part of it."""
+    body = _body(code, one.start, one.end)
+    kept, place = [], one.start
+    for inner in statements(code, *body) if body else ():
+        called = _called(text, code, inner) if NESTED.match(code, inner.start, inner.end) else None
+        if called is not None and called[0] == "test" and called[1] is not None:
+            _read_test(module, text, code, inner, f"{name}::{called[1]}")
+            kept.append((place, inner.start))
+            place = inner.end
+    kept.append((place, one.end))
+    _add(module, name, "".join(code[a:b] for a, b in kept), "".join(text[a:b] for a, b in kept))
+
+
+def flat(module: Module) -> Module:
+    """The same by the last titles alone, as tape writes them."""
+    found = Module(shared=dict(module.shared))
+    for name, unit in module.tests.items():
+        _join(found, name.rpartition("::")[2], unit)
+    return found
+
+
 def _add(module: Module, name: str, part: str, whole: str) -> None:
-    unit = Unit(shape(whole), frozenset(IDENTIFIER.findall(part)), whole)
+    _join(module, name, Unit(shape(whole), frozenset(IDENTIFIER.findall(part)), whole))
+
+
+def _join(module: Module, name: str, unit: Unit) -> None:
     if name in module.tests:  # equal titles are one unit: the ordinals of ids move when one is put before another
         before = module.tests[name]
-        unit = Unit(before.shape + " " + unit.shape, before.uses | unit.uses, before.text + "\n" + whole)
+        unit = Unit(before.shape + " " + unit.shape, before.uses | unit.uses, before.text + "\n" + unit.text)
     module.tests[name] = unit
 
 
@@ -201,7 +227,7 @@ def _kind(name: str, more: list[str]) -> str | None:
         return "hook"
     if name in GROUPS or "describe" in more:
         return "group"
-    if name in TESTS or (more and last in ("test", "it", "serial", "failing", "only", "skip", "todo") and name in ("t", "tap", "ava", "tape", "ava", "suite")):
+    if name in TESTS or (more and last in ("test", "it", "serial", "failing", "only", "skip", "todo") and not name.startswith(("expect", "assert"))):
         return "test"
     return "test" if not more and len(name) <= 24 and name[0].islower() and name not in ("require", "if", "for", "while", "switch", "function", "catch", "return", "super", "import") else None
 

@@ -10,7 +10,7 @@ from sandbox.plan import Plan
 from sandbox.toolchains.node.detect import built_path, source_of
 from sandbox.toolchains.node.patterns import SOURCE, taken
 from sandbox.toolchains.node.plan import NodePlan, of_node
-from sandbox.toolchains.node.source import ASSERTING, read_tests
+from sandbox.toolchains.node.source import ASSERTING, flat, read_tests
 from sandbox.toolchains.protocol import Changes, Rules
 from sandbox.toolchains.touched import Module, Touched, affected_by_data, compare_modules
 from sandbox.workspace import Tree
@@ -43,7 +43,7 @@ class NodeTests:
             source = source_of(after, mine.compiled, group) or source_of(base, mine.compiled, group)
             if source is None:
                 continue
-            old, new = _module(base, source), _module(after, source)
+            old, new = _module(mine, base, group, source), _module(mine, after, group, source)
             touched = _with_tables(old, new, compare_modules(old, new)) if source in changes else Touched()
             if (helpers and _loads(after, source, helpers)) or (data and _reads(after, source, data)):
                 touched = Touched(touched.new, touched.edited, touched.deleted, touched.affected, True)
@@ -78,13 +78,13 @@ class NodeTests:
         source = source_of(tree, of_node(plan).compiled, group)
         if source is None:
             return None
-        module = _module(tree, source)
+        module = _module(of_node(plan), tree, group, source)
         return tuple(module.tests) if module.tests and not _tables(module) else None
 
     def text(self, plan: Plan, tree: Tree, group: str, unit: str) -> str | None:
         """The statement of a test, or of what makes it."""
         source = source_of(tree, of_node(plan).compiled, group)
-        module = _module(tree, source) if source else Module()
+        module = _module(of_node(plan), tree, group, source) if source else Module()
         if unit in module.tests:
             return module.tests[unit].text
         return next((module.shared[name].text for name in _tables(module)), None) if source else None
@@ -122,8 +122,9 @@ def _is_taken(plan: NodePlan, path: str) -> bool:
     return any(taken([path], suite.patterns, suite.ignored) for suite in plan.suites)
 
 
-def _module(tree: Tree, path: str) -> Module:
-    return read_tests(tree.text(path) or "")
+def _module(plan: NodePlan, tree: Tree, group: str, path: str) -> Module:
+    module = read_tests(tree.text(path) or "")
+    return flat(module) if any(suite.runner == "tape" and (group in suite.files or _is_taken(plan, group)) for suite in plan.suites) else module
 
 
 def _tables(module: Module) -> list[str]:
