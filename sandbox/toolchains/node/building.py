@@ -15,13 +15,17 @@ from sandbox.toolchains.node.scripts import Command, commands_of
 from sandbox.workspace import Tree
 
 BUILDERS = {
-    "tsc", "tsup", "babel", "rollup", "rolldown", "webpack", "unbuild", "esbuild", "swc", "microbundle", "bunchee", "pkgroll", "bundt", "parcel", "gulp", "grunt", "tsdown",
-    "vite", "browserify", "vue-tsc", "ncc", "tsc-alias", "resolve-tspaths", "tshy", "zshy", "duel", "obuild", "father", "ttsc", "tspc", "coffee", "pegjs", "peggy", "jison",
+    "tsc", "tsup", "babel", "rollup", "rolldown", "webpack", "unbuild", "esbuild", "swc", "microbundle", "bunchee", "pkgroll", "bundt", "parcel",
+    "gulp", "grunt", "tsdown",
+    "vite", "browserify", "vue-tsc", "ncc", "tsc-alias", "resolve-tspaths", "tshy", "zshy", "duel", "obuild", "father", "ttsc", "tspc", "coffee",
+    "pegjs", "peggy", "jison",
     "nearleyc", "uglifyjs", "terser", "preconstruct", "lerna", "wireit", "buble", "tsm", "cpy", "copyfiles", "shx", "mkdist",
 }
 NAMES = re.compile(r"(^|[:_-])(build|compile|transpile|bundle|dist|generate|codegen|gen|babel|tsc|rollup|webpack)($|[:_-])")
-CHECKING = re.compile(r"(^|[:_-])(lint|types?|typecheck|check|docs?|size|watch|dev|release|publish|bench\w*|storybook|website|site|typings|dts)($|[:_-])")
-USUAL = ("compile", "transpile", "build:lib", "build:js", "build:node", "build:cjs", "build", "build:src", "bundle", "dist", "prepare", "prepack", "prepublishOnly", "prepublish")
+CHECKING = re.compile(r"(^|[:_-])(lint|types?|typecheck|check|docs?|size|watch|dev|release|publish|bench\w*|storybook|website|site|typings|dts)($"
+                      r"|[:_-])")
+USUAL = ("compile", "transpile", "build:lib", "build:js", "build:node", "build:cjs", "build", "build:src", "bundle", "dist", "prepare", "prepack",
+         "prepublishOnly", "prepublish")
 OUT_DIR = re.compile(r"(?:-d|--out-dir|--outDir)[ =](\S+)")
 
 
@@ -78,14 +82,16 @@ def reads_what_is_built(tree: Tree, package: Package, files: Iterable[str]) -> b
         text = tree.text(path) or ""
         up = posixpath.relpath(package.folder or ".", posixpath.dirname(path) or ".")
         words = [*own, *(re.escape(posixpath.join(up, folder)) for folder in folders), *([re.escape(up)] if absent else [])]
-        if words and re.search(rf"(?:from\s+|require\(\s*|import\(\s*|import\s+)['\"`](?:{'|'.join(words)})(?:/[^'\"`]*)?['\"`]", text) and _names_absent(text, words, up, tree, path):
+        if words and re.search(rf"(?:from\s+|require\(\s*|import\(\s*|import\s+)['\"`](?:{'|'.join(words)})(?:/[^'\"`]*)?['\"`]",
+                               text) and _names_absent(text, words, up, tree, path):
             return True
     return False
 
 
 def _is_mapped(tree: Tree, package: Package) -> bool:
     """Whether a configuration leads the package's own name to its sources."""
-    texts = [package.text, *(tree.text(path) or "" for path in tree if posixpath.dirname(path) == package.folder and re.search(r"config|tsconfig|\.mocharc", path))]
+    texts = [package.text, *(tree.text(path) or "" for path in tree if posixpath.dirname(path) == package.folder
+                             and re.search(r"config|tsconfig|\.mocharc", path))]
     word = re.escape(package.name)
     return any(re.search(rf"(alias|moduleNameMapper|paths|NameMapper)[^;]{{0,600}}['\"/^]{word}\b", text) for text in texts)
 
@@ -145,7 +151,8 @@ def compiled_folders(tree: Tree, package: Package, builds: Iterable[Build]) -> t
             match = OUT_DIR.search(text)
             if match and re.search(r"\b(babel|swc|tsc)\b", text):
                 source = re.search(r"\b(?:babel|swc) (\w[\w/.-]*)", text)
-                found.append((posixpath.normpath(posixpath.join(package.folder, match[1])), posixpath.normpath(posixpath.join(package.folder, source[1] if source else "src"))))
+                found.append((posixpath.normpath(posixpath.join(package.folder, match[1])),
+                              posixpath.normpath(posixpath.join(package.folder, source[1] if source else "src"))))
     return tuple(dict.fromkeys(pair for pair in found if pair[0] != pair[1]))
 
 
@@ -163,6 +170,7 @@ def _compiler_options(text: str) -> dict[str, object]:
 def _only_folder(tree: Tree, folder: str) -> str:
     """What tsc takes for the root of the sources where nothing says so: `src` where all TypeScript is in there."""
     prefix = f"{folder}/" if folder else ""
-    tops = {path[len(prefix):].split("/")[0] for path in tree if path.startswith(prefix) and path.endswith((".ts", ".tsx")) and not path.endswith(".d.ts")
+    tops = {path[len(prefix):].split("/")[0] for path in tree if path.startswith(prefix) and path.endswith((".ts", ".tsx"))
+            and not path.endswith(".d.ts")
             and "/" in path[len(prefix):]}
     return "src" if "src" in tops and not tops & {"test", "tests"} else "."

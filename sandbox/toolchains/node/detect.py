@@ -24,8 +24,10 @@ from sandbox.workspace import Tree
 MOST_PLANS, MOST_SUITES = 4, 16
 YOUNG = datetime.timedelta(days=30)
 OTHER_SCRIPTS = re.compile(r"(tests?|unit|mocha|jest|vitest|tap|spec|ci|coverage|cover|check)([:_-].*)?")
-BESIDES = re.compile(r"(^|[:_-])(e2e|integration|browser|watch|lint|types?|bench\w*|update|debug|dev|perf|acceptance|visual|smoke|docs?|ui|inspect)($|[:_-])")
-LIBRARIES = (("node_test", re.compile(r"['\"](?:node:test|test)['\"]")), ("tape", re.compile(r"['\"](?:tape|tape-catch)['\"]")), ("tap", re.compile(r"['\"]tap['\"]")),
+BESIDES = re.compile(r"(^|[:_-])(e2e|integration|browser|watch|lint|types?|bench\w*|update|debug|dev|perf|acceptance|visual|smoke|docs?|ui"
+                     r"|inspect)($|[:_-])")
+LIBRARIES = (("node_test", re.compile(r"['\"](?:node:test|test)['\"]")), ("tape", re.compile(r"['\"](?:tape|tape-catch)['\"]")),
+             ("tap", re.compile(r"['\"]tap['\"]")),
              ("uvu", re.compile(r"['\"]uvu['\"]")))
 BY_DEPENDENCY = ("vitest", "jest", "mocha", "ava", "tap")
 CONFIGURATION = (".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml", ".pnpmfile.cjs", "lerna.json")
@@ -64,14 +66,16 @@ def _plan(tree: Tree, root: Package, packages: Mapping[str, Package], sight: Sig
     return NodePlan(
         toolchain="node", framework=", ".join(dict.fromkeys(suite.runner.replace("_", ":") for suite in suites)),
         interpreters=releases(tree, root, sight.commit_date, why), directory=root.folder, test_files=tuple(sorted(sources)),
-        manifests=_manifests(tree, root, packages, manager, sight), exclude_newer=sight.commit_date if dated else None, version=sight.version, why=tuple(why),
+        manifests=_manifests(tree, root, packages, manager, sight), exclude_newer=sight.commit_date if dated else None, version=sight.version,
+        why=tuple(why),
         manager=manager.name, manager_version=manager.version, lock=manager.lock, suites=tuple(suites), builds=tuple(builds), compiled=compiled,
         packages=tuple(packages), left_out=left_out(tree, packages) if not manager.lock else ())
 
 
 def _manifests(tree: Tree, root: Package, packages: Mapping[str, Package], manager: Manager, sight: Sight) -> tuple[str, ...]:
     names = [package.path for package in packages.values()] + [manager.lock, *(posixpath.join(root.folder, name) for name in CONFIGURATION)]
-    names += [path for path in tree if path.startswith((posixpath.join(root.folder, "patches/"), posixpath.join(root.folder, ".yarn/patches/"), posixpath.join(root.folder, ".yarn/releases/")))]
+    names += [path for path in tree if path.startswith((posixpath.join(root.folder, "patches/"), posixpath.join(root.folder, ".yarn/patches/"),
+                                                        posixpath.join(root.folder, ".yarn/releases/")))]
     here = sight.before if sight.before is not None else tree
     return tuple(dict.fromkeys(name for name in names if name and name in tree and name in here))
 
@@ -98,7 +102,8 @@ def _suites(
             step = usual_build(package)
             steps = [step] if step else []
         suites, builds, compiled = [*suites, *mine], [*builds, *steps], (*compiled, *pairs)
-        why += [Choice("tests", f"{suite.runner.replace('_', ':')}: {len(suite.files)} files", package.path, package.line(script or "devDependencies")) for suite in mine]
+        why += [Choice("tests", f"{suite.runner.replace('_', ':')}: {len(suite.files)} files", package.path,
+                       package.line(script or "devDependencies")) for suite in mine]
     return suites, builds, tuple(dict.fromkeys(compiled))
 
 
@@ -156,7 +161,8 @@ def _suite(tree: Tree, package: Package, use: Use, pairs: tuple[tuple[str, str],
     for before in [sight.before] if sight.before is not None else []:
         files |= set(taken(before, patterns, ignored))
     outs = [(out, source) for out, source in pairs if not any(path.startswith(out + "/") for path in tree)]
-    files |= {group for out, source in outs for path in tree if path not in files and (group := built_path(path, out, source)) and taken([group], patterns, ignored)}
+    files |= {group for out, source in outs for path in tree if path not in files and (group := built_path(path, out, source))
+              and taken([group], patterns, ignored)}
     prefix = f"{package.folder}/" if package.folder else ""
     mine = tuple(sorted(path for path in files if path.startswith(prefix) and path not in owned and _is_test_text(tree, path, use)))
     return Suite(package.folder, use.runner, mine, patterns, ignored, use.words, use.named, use.node, use.environment)
@@ -166,7 +172,7 @@ def _is_test_text(tree: Tree, path: str, use: Use) -> bool:
     """Runners that start each file of a folder by itself (helpers and data too) get those that load the runner's library."""
     text = tree.text(path)
     library = next((pattern for name, pattern in LIBRARIES if name == use.runner), None)
-    if text is None or library is None or use.runner == "node_test" and HABITS["node_test"] and not use.named:
+    if text is None or library is None or (use.runner == "node_test" and HABITS["node_test"] and not use.named):
         return text is None or library is None or bool(library.search(text))
     return bool(library.search(text)) or not re.search(r"(^|/)(helpers?|fixtures?|utils?|_\w+|common)(/|\.)", path)
 

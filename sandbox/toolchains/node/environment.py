@@ -28,21 +28,32 @@ PATH = f"{HOME}/bin:/usr/local/bin:/usr/bin:/bin"
 NPM, TOOL_NODE, OLD_TOOL_NODE = "10", "22", "16"
 STEP_S = 900.0
 QUIET = {
-    "npm_config_audit": "false", "npm_config_fund": "false", "npm_config_update_notifier": "false", "npm_config_ignore_scripts": "true", "npm_config_progress": "false",
-    "npm_config_engine_strict": "false", "npm_config_cache": "/tmp/npm", "npm_config_fetch_retries": "4", "npm_config_loglevel": "error", "npm_config_yes": "true",
-    "npm_config_package_lock": "true", "npm_config_store_dir": "/tmp/pnpm", "npm_config_manage_package_manager_versions": "false", "npm_config_strict_peer_dependencies": "false",
-    "COREPACK_ENABLE_STRICT": "0", "YARN_CACHE_FOLDER": "/tmp/yarn", "YARN_ENABLE_SCRIPTS": "false", "YARN_NODE_LINKER": "node-modules", "YARN_ENABLE_TELEMETRY": "0",
-    "YARN_ENABLE_IMMUTABLE_INSTALLS": "false", "YARN_ENABLE_GLOBAL_CACHE": "true", "YARN_GLOBAL_FOLDER": "/tmp/yarn-global", "YARN_CHECKSUM_BEHAVIOR": "update",
-    "YARN_ENABLE_HARDENED_MODE": "0", "HUSKY": "0", "CI": "true", "PUPPETEER_SKIP_DOWNLOAD": "1", "PUPPETEER_SKIP_CHROMIUM_DOWNLOAD": "1", "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1",
-    "CYPRESS_INSTALL_BINARY": "0", "ELECTRON_SKIP_BINARY_DOWNLOAD": "1", "SENTRYCLI_SKIP_DOWNLOAD": "1", "CHROMEDRIVER_SKIP_DOWNLOAD": "true", "NO_COLOR": "1",
+    "npm_config_audit": "false", "npm_config_fund": "false", "npm_config_update_notifier": "false", "npm_config_ignore_scripts": "true",
+    "npm_config_progress": "false",
+    "npm_config_engine_strict": "false", "npm_config_cache": "/tmp/npm", "npm_config_fetch_retries": "4", "npm_config_loglevel": "error",
+    "npm_config_yes": "true",
+    "npm_config_package_lock": "true", "npm_config_store_dir": "/tmp/pnpm", "npm_config_manage_package_manager_versions": "false",
+    "npm_config_strict_peer_dependencies": "false",
+    "COREPACK_ENABLE_STRICT": "0", "YARN_CACHE_FOLDER": "/tmp/yarn", "YARN_ENABLE_SCRIPTS": "false", "YARN_NODE_LINKER": "node-modules",
+    "YARN_ENABLE_TELEMETRY": "0",
+    "YARN_ENABLE_IMMUTABLE_INSTALLS": "false", "YARN_ENABLE_GLOBAL_CACHE": "true", "YARN_GLOBAL_FOLDER": "/tmp/yarn-global",
+    "YARN_CHECKSUM_BEHAVIOR": "update",
+    "YARN_ENABLE_HARDENED_MODE": "0", "HUSKY": "0", "CI": "true", "PUPPETEER_SKIP_DOWNLOAD": "1", "PUPPETEER_SKIP_CHROMIUM_DOWNLOAD": "1",
+    "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1",
+    "CYPRESS_INSTALL_BINARY": "0", "ELECTRON_SKIP_BINARY_DOWNLOAD": "1", "SENTRYCLI_SKIP_DOWNLOAD": "1", "CHROMEDRIVER_SKIP_DOWNLOAD": "true",
+    "NO_COLOR": "1",
 }
 RUNTIME = {
-    "PATH": PATH, "npm_config_update_notifier": "false", "npm_config_cache": "/tmp/npm", "npm_config_offline": "true", "NODE_DISABLE_COMPILE_CACHE": "1",
-    "npm_config_manage_package_manager_versions": "false", "COREPACK_ENABLE_STRICT": "0", "YARN_ENABLE_NETWORK": "0", "YARN_IGNORE_PATH": "1", "HUSKY": "0",
+    "PATH": PATH, "npm_config_update_notifier": "false", "npm_config_cache": "/tmp/npm", "npm_config_offline": "true",
+    "NODE_DISABLE_COMPILE_CACHE": "1",
+    "npm_config_manage_package_manager_versions": "false", "COREPACK_ENABLE_STRICT": "0", "YARN_ENABLE_NETWORK": "0", "YARN_IGNORE_PATH": "1",
+    "HUSKY": "0",
 }
-UNKNOWN = re.compile(r"(?:E404|404 Not Found)[^\n]*?((?:@[\w.~-]+/)?[\w.~-]+)@|No matching version found for ((?:@[\w.~-]+/)?[\w.~-]+)@|ETARGET|ERR_PNPM_FETCH_404|Couldn't find package")
+UNKNOWN = re.compile(r"(?:E404|404 Not Found)[^\n]*?((?:@[\w.~-]+/)?[\w.~-]+)@|No matching version found for ((?:@[\w.~-]+/)?[\w.~-]+)@|ETARGET"
+                     r"|ERR_PNPM_FETCH_404|Couldn't find package")
 MISSING_BINARY = re.compile(
-    r"Could not locate the bindings file|Cannot find module '[^']*/(?:build/(?:Release|Debug)|binding)[^']*\.node'|No native build was found[^\n]*|was compiled against a different Node")
+    r"Could not locate the bindings file|Cannot find module '[^']*/(?:build/(?:Release|Debug)|binding)[^']*\.node'|No native build was found[^\n]*"
+    r"|was compiled against a different Node")
 
 
 def reporters() -> dict[str, bytes]:
@@ -97,7 +108,8 @@ class NodeLadder:
         if not lines:
             return
         words = " ".join(shlex.quote(line) for line in lines)
-        command = {"pnpm": f"pnpm add --save-dev {'-w ' if len(self.plan.packages) > 1 else ''}{words}", "yarn": f"yarn add --dev -W --ignore-engines {words}",
+        command = {"pnpm": f"pnpm add --save-dev {'-w ' if len(self.plan.packages) > 1 else ''}{words}",
+                   "yarn": f"yarn add --dev -W --ignore-engines {words}",
                    "berry": f"yarn add --dev {words}"}.get(self.plan.manager, f"npm install --no-save --legacy-peer-deps {words}")
         if not self._try(f"added: {' '.join(lines)}", command):
             output = self.last.output if self.last else ""
@@ -142,10 +154,10 @@ class NodeLadder:
 
     def _leave_out(self) -> None:
         """What only checks style or publishes is not installed: without a lock it is most of what there is."""
-        script = ("import json,sys\nfor p in json.loads(sys.argv[2]):\n f=sys.argv[1]+'/'+p if p else sys.argv[1]\n f+='/package.json'\n d=json.load(open(f))\n"
-                  " d['devDependencies']={k:v for k,v in d.get('devDependencies',{}).items() if k not in json.loads(sys.argv[3])}\n json.dump(d,open(f,'w'))\n")
+        script = inside.source("leave_out.py")
         words = [self.root, json.dumps(list(self.plan.packages)), json.dumps(list(self.plan.left_out))]
-        self._need(f"left out: {', '.join(self.plan.left_out)[:200]}", f"python3 -I -c {shlex.quote(script)} {' '.join(shlex.quote(word) for word in words)}")
+        self._need(f"left out: {', '.join(self.plan.left_out)[:200]}",
+                   f"python3 -I -c {shlex.quote(script)} {' '.join(shlex.quote(word) for word in words)}")
 
     def _packages(self) -> None:
         for name, command in self._rungs():
@@ -206,8 +218,7 @@ class NodeLadder:
 
     def _written(self) -> list[str]:
         """Folders that files were made in, from the root; what was made is taken away again: each box makes its own."""
-        shown = self.build.step(["/bin/sh", "-c", f"cd {self.root} && find . -name node_modules -prune -o -name .git -prune -o -type f -print | sed 's,^./,,' | sort > /tmp/now"
-                                 " && comm -13 /tmp/listed /tmp/now && comm -13 /tmp/listed /tmp/now | tr '\\n' '\\0' | xargs -0 -r rm -f"], 120)
+        shown = self.build.step(["/bin/sh", "-c", WRITTEN, "sh", self.root], 120)
         return sorted({posixpath.dirname(line) for line in shown.output.splitlines() if line.strip()})
 
     def _shell(self, command: str) -> list[str]:
@@ -236,6 +247,12 @@ def registry() -> str:
     return "https://registry.npmjs.org"
 
 
+WRITTEN = r"""
+cd "$1"
+find . \( -name node_modules -o -name .git \) -prune -o -type f -print | sed 's,^./,,' | sort > /tmp/now
+comm -13 /tmp/listed /tmp/now
+comm -13 /tmp/listed /tmp/now | tr '\n' '\0' | xargs -0 -r rm -f
+"""
 OVERLAY = """
 set -e
 cd "$1"

@@ -29,7 +29,8 @@ class NodeManifests:
         for folder in mine.packages:
             before, after = (requirements(read_package(tree, folder)) for tree in (base, changed))
             found += [f"{name}@{wanted}" for name, wanted in after.items()
-                      if before.get(name) != wanted and name not in mine.left_out and not LOCAL.search(wanted) and not LOCAL.search(before.get(name, ""))]
+                      if before.get(name) != wanted and name not in mine.left_out and not LOCAL.search(wanted) and not LOCAL.search(before.get(name,
+                          ""))]
         return tuple(dict.fromkeys(sorted(found)))
 
     def faults(self, plan: Plan, base: Tree, changed: Tree, patched: Tree) -> list[ManifestFault]:
@@ -47,7 +48,8 @@ class NodeManifests:
             prefix = f"{folder}/" if folder else ""
             for name in sorted(gone) if path in changed else []:
                 word = re.compile(rf"(?:from\s+|require\(\s*|import\(\s*|import\s+)['\"]{re.escape(name)}(?:/[^'\"]*)?['\"]")
-                users = [other for other in patched if other.startswith((prefix + "src/", prefix + "lib/", prefix + "index.")) and word.search(patched.text(other) or "")]
+                users = [other for other in patched if other.startswith((prefix + "src/", prefix + "lib/", prefix + "index."))
+                         and word.search(patched.text(other) or "")]
                 if users:
                     found.append(ManifestFault(f"the change no longer requires {name}, which {users[0]} loads", tuple(users[:10])))
         return found
@@ -55,7 +57,9 @@ class NodeManifests:
     def words(self, plan: Plan) -> list[str]:
         """Of the package manager."""
         mine = of_node(plan)
-        first = {"pnpm": "pnpm install --frozen-lockfile", "yarn": "yarn install --frozen-lockfile", "berry": "yarn install"}.get(mine.manager, "npm ci")
+        first = {"pnpm": "pnpm install --frozen-lockfile", "yarn": "yarn install --frozen-lockfile", "berry": "yarn install"}.get(mine.manager,
+            "npm ci")
         if not mine.lock:
-            first = "npm install" + (f" --before={mine.exclude_newer.isoformat()}" if mine.exclude_newer else "") if mine.manager == "npm" else f"{mine.manager.replace('berry', 'yarn')} install"
+            first = "npm install" + (f" --before={mine.exclude_newer.isoformat()}" if mine.exclude_newer
+                                     else "") if mine.manager == "npm" else f"{mine.manager.replace('berry', 'yarn')} install"
         return [first, *[f"npm install {line}" for line in mine.extra]]

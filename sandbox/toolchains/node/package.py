@@ -67,7 +67,8 @@ def read_package(tree: Tree, folder: str) -> Package | None:
 
 def read_packages(tree: Tree) -> dict[str, Package]:
     """Folder -> package, samples and test data left out, the outermost first."""
-    folders = sorted((posixpath.dirname(path) for path in tree if posixpath.basename(path) == "package.json"), key=lambda f: (f.count("/") + bool(f), f))
+    folders = sorted((posixpath.dirname(path) for path in tree if posixpath.basename(path) == "package.json"),
+                     key=lambda f: (f.count("/") + bool(f), f))
     kept = [folder for folder in folders if not APART.search(folder + "/") and not in_data_folder(folder + "/")]
     return {folder: package for folder in kept if (package := read_package(tree, folder)) is not None}
 

@@ -21,7 +21,8 @@ HABITS: dict[str, tuple[str, ...]] = {
     "jest": ("**/__tests__/**/*.{js,jsx,ts,tsx,mjs,cjs}", f"**/?(*.)+(spec|test).{ENDINGS}"),
     "vitest": (f"**/*.{{test,spec}}.{ENDINGS}", f"**/__tests__/*.{{test,spec}}.{ENDINGS}"),
     "mocha": ("test/*.{js,cjs,mjs}",),
-    "ava": (f"test.{ENDINGS}", f"{{src,source}}/test.{ENDINGS}", f"**/test-*.{ENDINGS}", f"**/*.{{spec,test}}.{ENDINGS}", f"**/{{test,tests,__tests__}}/**/*.{ENDINGS}"),
+    "ava": (f"test.{ENDINGS}", f"{{src,source}}/test.{ENDINGS}", f"**/test-*.{ENDINGS}", f"**/*.{{spec,test}}.{ENDINGS}",
+            f"**/{{test,tests,__tests__}}/**/*.{ENDINGS}"),
     "tape": (), "uvu": (),
     "tap": (f"{{test,tests,__tests__}}/**/*.{ENDINGS}", f"**/*.{{spec,test,tests}}.{ENDINGS}", f"**/{{test,tests,spec}}.{ENDINGS}"),
     "node_test": (f"**/*{{.,-,_}}test.{ENDINGS}", f"**/test-*.{ENDINGS}", f"**/test.{ENDINGS}", f"**/test/**/*.{ENDINGS}"),
@@ -33,7 +34,8 @@ CONFIGURATIONS = {
     "jest": ("jest.config.js", "jest.config.cjs", "jest.config.mjs", "jest.config.ts", "jest.config.json"),
     "vitest": tuple(f"{name}.config.{ending}" for name in ("vitest", "vite") for ending in ("ts", "mts", "js", "mjs", "cjs")),
     "mocha": (".mocharc.js", ".mocharc.cjs", ".mocharc.mjs", ".mocharc.json", ".mocharc.jsonc", ".mocharc.yml", ".mocharc.yaml", "test/mocha.opts"),
-    "ava": ("ava.config.js", "ava.config.mjs", "ava.config.cjs"), "jasmine": ("spec/support/jasmine.json", "spec/support/jasmine.mjs", "spec/support/jasmine.js"),
+    "ava": ("ava.config.js", "ava.config.mjs", "ava.config.cjs"), "jasmine": ("spec/support/jasmine.json", "spec/support/jasmine.mjs",
+                                                                              "spec/support/jasmine.js"),
     "tap": (".taprc",), "tape": (), "uvu": (), "node_test": (), "script": (),
 }
 STRINGS = re.compile(r"'([^'\n]*)'|\"([^\"\n]*)\"|`([^`\n$]*)`")
@@ -56,7 +58,8 @@ def test_patterns(tree: Tree, package: Package, use: Use) -> tuple[tuple[str, ..
 
 def taken(paths: Iterable[str], patterns: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[str, ...]:
     """Those of some paths that the globs take."""
-    return tuple(path for path in paths if SOURCE.search(path) and not path.endswith(".d.ts") and matches(path, patterns) and not matches(path, ignored))
+    return tuple(path for path in paths if SOURCE.search(path) and not path.endswith(".d.ts") and matches(path, patterns)
+                 and not matches(path, ignored))
 
 
 def _from_root(folder: str, pattern: str) -> str:

@@ -33,10 +33,12 @@ class NodePlacing:
         mine = of_node(plan)
         suite = _suite_for(mine, text)
         folders = list(dict.fromkeys(posixpath.dirname(path) for path in mine.test_files)) or [mine.directory]
-        folder = min(folders, key=lambda one: (not _fits(tree, one, text), one.count("/"), -sum(posixpath.dirname(path) == one for path in mine.test_files)))
+        folder = min(folders, key=lambda one: (not _fits(tree, one, text), one.count("/"),
+                                               -sum(posixpath.dirname(path) == one for path in mine.test_files)))
         ending = ENDING.search(name)
         suffix = ending[2] if ending else ".js"
-        for stem in (f"dualgate_{token}", f"dualgate_{token}.test", f"dualgate_{token}.spec", f"test-dualgate_{token}", f"dualgate_{token}-test", f"dualgate_{token}_test"):
+        for stem in (f"dualgate_{token}", f"dualgate_{token}.test", f"dualgate_{token}.spec", f"test-dualgate_{token}", f"dualgate_{token}-test",
+                     f"dualgate_{token}_test"):
             path = posixpath.join(folder, stem + suffix)
             if script or suite is None or taken([path], suite.patterns, suite.ignored):
                 return Placed(path, path)
@@ -47,7 +49,7 @@ def _suite_for(plan: NodePlan, text: str) -> Suite | None:
     """The suite whose library a file loads, else the first."""
     wanted = next((runner for runner, pattern in LIBRARIES if pattern.search(text)), None)
     found = [suite for suite in plan.suites if suite.runner == wanted or (wanted is None and re.search(rf"['\"](@?{suite.runner})\b", text))]
-    return (found or list(plan.suites) or [None])[0]
+    return next(iter(found or plan.suites), None)
 
 
 def _fits(tree: Tree, folder: str, text: str) -> bool:

@@ -15,11 +15,14 @@ from sandbox.toolchains.protocol import Changes, Sight
 from sandbox.toolchains.shared_paths import in_data_folder, is_automation, is_prose
 from sandbox.workspace import Tree
 
-MANIFESTS = {"package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "yarn.lock", "bun.lock", "bun.lockb", ".npmrc", ".yarnrc",
+MANIFESTS = {"package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "yarn.lock", "bun.lock",
+             "bun.lockb", ".npmrc", ".yarnrc",
              ".yarnrc.yml", ".nvmrc", ".node-version", ".pnpmfile.cjs", "lerna.json"}
 STEERING = re.compile(
-    r"^(jest|vitest|vite|ava|karma|babel|rollup|rolldown|webpack|tsup|tsdown|build|unbuild|esbuild|playwright|cypress|wallaby|nyc|c8|swc|metro|rspack|obuild|nx|turbo|gulpfile|gruntfile)"
-    r"(\.[\w-]+)*\.([cm]?[jt]sx?|json)$|^(vitest|jest)\.(workspace|setup|preset)\.\w+$|^\.(mocharc|babelrc|swcrc|nycrc|c8rc|taprc|jestrc|browserslistrc)(\.\w+)?$"
+    r"^(jest|vitest|vite|ava|karma|babel|rollup|rolldown|webpack|tsup|tsdown|build|unbuild|esbuild|playwright|cypress|wallaby|nyc|c8|swc|metro"
+    r"|rspack|obuild|nx|turbo|gulpfile|gruntfile)"
+    r"(\.[\w-]+)*\.([cm]?[jt]sx?|json)$|^(vitest|jest)\.(workspace|setup|preset)\.\w+$|^\.(mocharc|babelrc|swcrc|nycrc|c8rc|taprc|jestrc"
+    r"|browserslistrc)(\.\w+)?$"
     r"|^tsconfig(\.[\w-]+)*\.json$|^jsconfig\.json$|^mocha\.opts$|^jasmine\.(json|[cm]?js)$|^(gulpfile|gruntfile)\.[cm]?[jt]s$", re.IGNORECASE)
 TEST_NAME = re.compile(r"[.-](test|spec|e2e|test-d|tst)\.[cm]?[jt]sx?$|(^|/)test\.[cm]?[jt]sx?$|\.snap$")
 TEST_FOLDER = re.compile(r"(^|/)(tests?|__tests__|specs?|__mocks__|__snapshots__|__fixtures__|fixtures?|test-d|type-tests|e2e)/", re.IGNORECASE)
@@ -87,4 +90,5 @@ class NodeRules:
 
 def _is_sample(path: str) -> bool:
     """A manifest or configuration below a folder of tests is data; the tests' own configuration stands right in it."""
-    return in_data_folder(path) and posixpath.basename(path) not in ("mocha.opts", "jest.config.js", "vitest.config.ts", "tsconfig.json", ".mocharc.js", ".mocharc.json")
+    return in_data_folder(path) and posixpath.basename(path) not in ("mocha.opts", "jest.config.js", "vitest.config.ts", "tsconfig.json",
+                                                                     ".mocharc.js", ".mocharc.json")

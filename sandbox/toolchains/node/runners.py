@@ -13,29 +13,43 @@ RUNNERS = {
     "jest": "jest", "vitest": "vitest", "mocha": "mocha", "_mocha": "mocha", "ts-mocha": "mocha", "ava": "ava", "tape": "tape", "borp": "node_test",
     "tap": "tap", "uvu": "uvu", "jasmine": "jasmine", "jasmine-ts": "jasmine",
 }
-PACKAGES = {"node_test": "", "jest": "jest", "vitest": "vitest", "mocha": "mocha", "ava": "ava", "tape": "tape", "tap": "tap", "uvu": "uvu", "jasmine": "jasmine"}
+PACKAGES = {"node_test": "", "jest": "jest", "vitest": "vitest", "mocha": "mocha", "ava": "ava", "tape": "tape", "tap": "tap", "uvu": "uvu",
+            "jasmine": "jasmine"}
 # Options that choose how results are shown or counted, that watch, or that stop early: ours stand for them. With a word of their own, and alone.
 DROPPED = re.compile(
-    r"--?(reporters?|reporter-options?|R|O|coverage\S*|collectCoverage\S*|cov\S*|no-cov\S*|watch\S*|w|bail|b|silent|json|outputFile|u|update\S*|ci|i|runInBand|maxWorkers"
-    r"|onlyChanged|o|changedSince|notify|typecheck\S*|verbose|v|tap|t|fail-fast|forceExit|detectOpenHandles|run|ui|colou?rs?|no-colou?rs?|C|exit-on-fail|parallel|p|jobs|j"
-    r"|passWithNoTests|logHeapUsage|check-leaks|forbid-only|forbidOnly|allowOnly|cache|no-cache|inspect\S*|hideSkippedTests|errorOnDeprecated|test|test-reporter\S*"
-    r"|experimental-test-coverage|test-coverage\S*|disable-coverage|100|statements|branches|lines|functions|check-coverage|no-check-coverage|no-typecheck|c8\S*)(=.*)?")
+    r"--?(reporters?|reporter-options?|R|O|coverage\S*|collectCoverage\S*|cov\S*|no-cov\S*|watch\S*|w|bail|b|silent|json|outputFile|u|update\S*|ci"
+    r"|i|runInBand|maxWorkers"
+    r"|onlyChanged|o|changedSince|notify|typecheck\S*|verbose|v|tap|t|fail-fast|forceExit|detectOpenHandles|run|ui|colou?rs?|no-colou?rs?|C"
+    r"|exit-on-fail|parallel|p|jobs|j"
+    r"|passWithNoTests|logHeapUsage|check-leaks|forbid-only|forbidOnly|allowOnly|cache|no-cache|inspect\S*|hideSkippedTests|errorOnDeprecated|test"
+    r"|test-reporter\S*"
+    r"|experimental-test-coverage|test-coverage\S*|disable-coverage|100|statements|branches|lines|functions|check-coverage|no-check-coverage"
+    r"|no-typecheck|c8\S*)(=.*)?")
 DROPPED_WITH_WORD = {
-    "--reporter", "-R", "-O", "--reporter-options", "--reporter-option", "--reporters", "--outputFile", "--maxWorkers", "-w", "--coverageReporters", "--jobs", "-j",
+    "--reporter", "-R", "-O", "--reporter-options", "--reporter-option", "--reporters", "--outputFile", "--maxWorkers", "-w", "--coverageReporters",
+    "--jobs", "-j",
     "--coverageDirectory", "--changedSince", "--test-reporter", "--test-reporter-destination", "--coverage-report", "-c8", "--watch-files",
 }
 NODE_WITH_WORD = {"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--env-file", "--max-old-space-size"}
 WITH_WORD: dict[str, set[str]] = {
-    "mocha": {"-r", "--require", "-t", "--timeout", "-s", "--slow", "-u", "--ui", "--file", "--config", "--extension", "--opts", "--package", "--ignore", "--exclude",
-              "-g", "--grep", "-f", "--fgrep", "--retries", "--compilers", "--globals", "--watch-extensions", "-n", "--node-option", "--spec", "-p", "--project"},
-    "jest": {"-c", "--config", "--env", "--testEnvironment", "--projects", "--selectProjects", "--testTimeout", "--rootDir", "--roots", "--testMatch", "--testRegex",
-             "--testPathPattern", "--testPathIgnorePatterns", "-t", "--testNamePattern", "--setupFilesAfterEnv", "--globals", "--preset", "--transform"},
-    "vitest": {"-c", "--config", "-r", "--root", "--dir", "--environment", "--project", "--pool", "-t", "--testNamePattern", "--mode", "--testTimeout", "--workspace"},
+    "mocha": {"-r", "--require", "-t", "--timeout", "-s", "--slow", "-u", "--ui", "--file", "--config", "--extension", "--opts", "--package",
+              "--ignore", "--exclude",
+              "-g", "--grep", "-f", "--fgrep", "--retries", "--compilers", "--globals", "--watch-extensions", "-n", "--node-option", "--spec", "-p",
+              "--project"},
+    "jest": {"-c", "--config", "--env", "--testEnvironment", "--projects", "--selectProjects", "--testTimeout", "--rootDir", "--roots",
+             "--testMatch", "--testRegex",
+             "--testPathPattern", "--testPathIgnorePatterns", "-t", "--testNamePattern", "--setupFilesAfterEnv", "--globals", "--preset",
+             "--transform"},
+    "vitest": {"-c", "--config", "-r", "--root", "--dir", "--environment", "--project", "--pool", "-t", "--testNamePattern", "--mode",
+               "--testTimeout", "--workspace"},
     "ava": {"--config", "-c", "--concurrency", "-T", "--timeout", "-m", "--match", "--node-arguments"},
-    "uvu": {"-r", "--require", "-i", "--ignore"}, "tape": {"-r", "--require", "-i", "--ignore"}, "tap": {"-r", "--node-arg", "--timeout", "--ts", "-T", "--test-arg"},
-    "node_test": {"--concurrency", "--timeout", "-p", "--pattern", "-i", "--ignore", "-T", "--coverage-exclude", "-X"}, "jasmine": {"--config", "--helper", "--filter"},
+    "uvu": {"-r", "--require", "-i", "--ignore"}, "tape": {"-r", "--require", "-i", "--ignore"},
+    "tap": {"-r", "--node-arg", "--timeout", "--ts", "-T", "--test-arg"},
+    "node_test": {"--concurrency", "--timeout", "-p", "--pattern", "-i", "--ignore", "-T", "--coverage-exclude", "-X"},
+    "jasmine": {"--config", "--helper", "--filter"},
 }
-OWN = {"mocha": {"-t", "--parallel", "-u", "-p"}, "ava": {"-c", "-T"}, "vitest": {"-r", "-t", "-u"}, "jest": {"-t"}, "tap": set[str](), "tape": set[str](), "uvu": set[str](),
+OWN = {"mocha": {"-t", "--parallel", "-u", "-p"}, "ava": {"-c", "-T"}, "vitest": {"-r", "-t", "-u"}, "jest": {"-t"}, "tap": set[str](),
+       "tape": set[str](), "uvu": set[str](),
        "node_test": {"-p"}, "jasmine": set[str]()}
 
 
@@ -76,7 +90,8 @@ def use_of(command: Command) -> Use | None:
 
 def _of_node(program: str, words: list[str]) -> tuple[str, list[str], list[str]] | None:
     """(runner, its words, options of Node) of `node [options] path/to/runner ...` or `node --test ...`."""
-    node = {"tsx": ["--import", "tsx"], "ts-node": ["-r", "ts-node/register"], "ts-node-esm": ["--loader", "ts-node/esm"], "esno": ["--import", "tsx"],
+    node = {"tsx": ["--import", "tsx"], "ts-node": ["-r", "ts-node/register"], "ts-node-esm": ["--loader", "ts-node/esm"],
+            "esno": ["--import", "tsx"],
             "babel-node": ["-r", "@babel/register"]}.get(program, [])
     tests, rest = "--test" in words, list(words)
     while rest and rest[0].startswith("-"):

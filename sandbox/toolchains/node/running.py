@@ -35,7 +35,8 @@ class NodeRunner:
         """A program of its own."""
         mine = of_node(plan)
         node = next((list(suite.node) for suite in mine.suites if suite.node), [])
-        return replace(self._request(mine, ()), settings={**_settings(mine), "script": [place, name], "node": node}, wanted=(name,), shown=("node", place))
+        return replace(self._request(mine, ()), settings={**_settings(mine), "script": [place, name], "node": node}, wanted=(name,),
+                       shown=("node", place))
 
     def build_words(self, plan: Plan) -> list[str]:
         """The steps before the tests."""

@@ -19,7 +19,8 @@ NESTED = re.compile(r"(?:await\s+|void\s+|return\s+)?(?:[A-Za-z_$][\w$]*\s*\.\s*
 DECLARED = re.compile(r"(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:function\s*\*?|class|const|let|var|interface|type|enum)\s+([A-Za-z_$][\w$]*)")
 IMPORTED = re.compile(r"(?:import\b|export\s+(?:\*|\{)|(?:const|let|var)\s*\{)")
 ASSERTING = re.compile(
-    r"assert|expect|should|\bt\.\w+\(|\btest\w*\(|\bis\w*\(|\bequals?\(|\bdeepEqual|\bthrows|\bok\(|\bverify|\bcheck|toThrow|\bstrictEqual|\bcompare|\bmatch", re.IGNORECASE)
+    r"assert|expect|should|\bt\.\w+\(|\btest\w*\(|\bis\w*\(|\bequals?\(|\bdeepEqual|\bthrows|\bok\(|\bverify|\bcheck|toThrow|\bstrictEqual"
+    r"|\bcompare|\bmatch", re.IGNORECASE)
 BEFORE_REGEX = re.compile(r"(?:^|[=(,:;!&|?{}\[+\-*%<>~^\n]|\b(?:return|typeof|case|in|of|void|throw|new|delete|await|yield))\s*$")
 
 
@@ -123,7 +124,8 @@ def _ends(code: str, place: int, end: int) -> bool:
         return False
     following = (after if code[place] != "\n" else rest).lstrip()
     before = code[max(0, place - 200):place + 1].rstrip()
-    return not re.match(r"[.,)\]?:=&|*+\-/<>%]|else\b|catch\b|finally\b|instanceof\b|in\b|of\b|as\b|from\b|\{", following) and not before.endswith(("=", ",", "(", "+", "=>", "&&", "||", ":", "?", "."))
+    return not re.match(r"[.,)\]?:=&|*+\-/<>%]|else\b|catch\b|finally\b|instanceof\b|in\b|of\b|as\b|from\b|\{",
+                        following) and not before.endswith(("=", ",", "(", "+", "=>", "&&", "||", ":", "?", "."))
 
 
 @lru_cache(maxsize=256)
@@ -229,7 +231,8 @@ def _kind(name: str, more: list[str]) -> str | None:
         return "group"
     if name in TESTS or (more and last in ("test", "it", "serial", "failing", "only", "skip", "todo") and not name.startswith(("expect", "assert"))):
         return "test"
-    return "test" if not more and len(name) <= 24 and name[0].islower() and name not in ("require", "if", "for", "while", "switch", "function", "catch", "return", "super", "import") else None
+    return "test" if not more and len(name) <= 24 and name[0].islower() and name not in ("require", "if", "for", "while", "switch", "function",
+                                                                                         "catch", "return", "super", "import") else None
 
 
 def _title(text: str, start: int, end: int) -> str | None:

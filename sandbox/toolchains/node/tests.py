@@ -115,7 +115,8 @@ class NodeTests:
 def _groups(plan: NodePlan, tree: Tree) -> set[str]:
     """Files of the suites, those that came later too."""
     known = {group for suite in plan.suites for group in suite.files}
-    return known | {path for suite in plan.suites for path in taken(tree, suite.patterns, suite.ignored) if path.startswith(f"{suite.folder}/" if suite.folder else "")}
+    return known | {path for suite in plan.suites for path in taken(tree, suite.patterns, suite.ignored)
+                    if path.startswith(f"{suite.folder}/" if suite.folder else "")}
 
 
 def _is_taken(plan: NodePlan, path: str) -> bool:
@@ -134,7 +135,8 @@ def _tables(module: Module) -> list[str]:
 
 def _with_tables(old: Module, new: Module, touched: Touched) -> Touched:
     """A table or a computed title that changed: the tests around it are edited, whichever they are."""
-    changed = {name for name in {*_tables(old), *_tables(new)} if (old.shared.get(name) and old.shared[name].shape) != (new.shared.get(name) and new.shared[name].shape)}
+    changed = {name for name in {*_tables(old), *_tables(new)} if (old.shared.get(name) and old.shared[name].shape) != (new.shared.get(name)
+        and new.shared[name].shape)}
     scopes = {name.rpartition("::")[0] for name in changed}
     if "" in scopes:
         return Touched(touched.new, touched.edited, touched.deleted, touched.affected, True)

@@ -18,7 +18,8 @@ LONG_TERM = (
 )
 OLDEST = 10  # our reporters are written for it
 ALIASES = re.compile(r"lts/(\w+)")
-NAMES = {"argon": 4, "boron": 6, "carbon": 8, "dubnium": 10, "erbium": 12, "fermium": 14, "gallium": 16, "hydrogen": 18, "iron": 20, "jod": 22, "krypton": 24}
+NAMES = {"argon": 4, "boron": 6, "carbon": 8, "dubnium": 10, "erbium": 12, "fermium": 14, "gallium": 16, "hydrogen": 18, "iron": 20, "jod": 22,
+         "krypton": 24}
 COMPARATOR = re.compile(r"(>=|<=|>|<|\^|~|=)?\s*v?(\d+)(?:\.(\d+|x|\*))?(?:\.(\d+|x|\*))?")
 
 
@@ -28,7 +29,8 @@ def releases(tree: Tree, package: Package, date: datetime.date, why: list[Choice
     engines = package.data.get("engines")
     wanted = str(engines.get("node") or "") if isinstance(engines, dict) else ""
     day = [major for major, begins in LONG_TERM if begins <= date and major >= OLDEST] or [OLDEST]
-    admitted = [major for major in day if admits(wanted, major)] or [major for major, _ in LONG_TERM if major >= OLDEST and admits(wanted, major)][:1] or day
+    admitted = [major for major in day if admits(wanted, major)] or [major for major,
+                                                                     _ in LONG_TERM if major >= OLDEST and admits(wanted, major)][:1] or day
     rest = [str(major) for major in (*reversed(admitted), *reversed(day))]
     if pinned:
         release, file = pinned

@@ -13,7 +13,8 @@ FAULTS = Faults(
         re.compile(r"No \"([\w$]+)\" export is defined"), re.compile(r"\"([\w$]+)\" is not exported by"),
         re.compile(r"[Cc]annot read propert(?:y|ies) (?:of undefined \(reading )?'([\w$]+)'"),
         re.compile(r"(?:has no exported member(?: named)?|Property|Cannot find name|Module '[^']*' has no exported member) '([\w$]+)'"),
-        re.compile(r"Cannot find (?:module|package) '(?:[^']*/)?([\w$.-]+?)(?:\.[cm]?[jt]sx?)?'"), re.compile(r"Failed to (?:load url|resolve import) \"?(?:[^\s\"]*/)?([\w$-]+)"),
+        re.compile(r"Cannot find (?:module|package) '(?:[^']*/)?([\w$.-]+?)(?:\.[cm]?[jt]sx?)?'"),
+        re.compile(r"Failed to (?:load url|resolve import) \"?(?:[^\s\"]*/)?([\w$-]+)"),
     ),
     own=frozenset({"ReferenceError", "SyntaxError"}),
     names=frozenset({"TypeError"}),
@@ -23,14 +24,18 @@ FAULTS = Faults(
 SIGNS = Signs(
     strong={
         "names the test runner": re.compile(
-            r"\b(JEST_WORKER_ID|VITEST(_\w+)?|VITEST_POOL_ID|NODE_TEST_CONTEXT|AVA_PATH|TAP_CHILD_ID|__TAP\w*|DUALGATE\w*|__dualgate\w*)\b|\bimport\.meta\.vitest\b"
+            r"\b(JEST_WORKER_ID|VITEST(_\w+)?|VITEST_POOL_ID|NODE_TEST_CONTEXT|AVA_PATH|TAP_CHILD_ID|__TAP\w*|DUALGATE\w*|__dualgate\w*)\b"
+            r"|\bimport\.meta\.vitest\b"
             r"|['\"](node:test|vitest|@jest/globals|jest[\w/-]*|mocha[\w/-]*|ava|tape|tap|uvu[\w/-]*|jasmine[\w/-]*)['\"]"),
         "asks whether it is tested": re.compile(
-            r"typeof\s+\(?(jest|describe|it|vi|mocha|jasmine)\b|globalThis\.(jest|describe|it|expect|vi|mocha|jasmine)\b|NODE_ENV['\"\]]*\s*[!=]==?\s*['\"]test['\"]"
+            r"typeof\s+\(?(jest|describe|it|vi|mocha|jasmine)\b|globalThis\.(jest|describe|it|expect|vi|mocha|jasmine)\b"
+            r"|NODE_ENV['\"\]]*\s*[!=]==?\s*['\"]test['\"]"
             r"|process\.(argv|execArgv)[^\n]*\b(test|mocha|jest|vitest|tape|ava|uvu)\b|require\.main\.filename"),
-        "reads its callers' frames": re.compile(r"\bprepareStackTrace\b|\bcaptureStackTrace\b[^\n]*\.stack|new Error\([^)]*\)\.stack|\bgetCallSites?\b"),
+        "reads its callers' frames": re.compile(r"\bprepareStackTrace\b|\bcaptureStackTrace\b[^\n]*\.stack|new Error\([^)]*\)\.stack"
+                                                r"|\bgetCallSites?\b"),
         "ends the process without its clean-up": re.compile(r"\bprocess\.(reallyExit|abort|kill)\b|\bprocess\.exit\(\s*0?\s*\)"),
-        "reaches into the module loader": re.compile(r"\brequire\.cache\b|\bModule\._(load|cache|resolveFilename|extensions)\b|\bregisterHooks?\b|process\.binding\b|process\._linkedBinding\b"),
+        "reaches into the module loader": re.compile(r"\brequire\.cache\b|\bModule\._(load|cache|resolveFilename|extensions)\b|\bregisterHooks?\b"
+                                                     r"|process\.binding\b|process\._linkedBinding\b"),
         "writes to a descriptor of the process": re.compile(r"/proc/(self|\d+)\b|\bfs\.writeSync\(\s*\d"),
     },
     weak={
