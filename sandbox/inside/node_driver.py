@@ -104,6 +104,8 @@ class NodeRun:
         record = {"k": "phase", "i": place, "when": "setup" if event.get("w") == "setup" else "call", "outcome": event["o"], "seconds": round(event.get("s") or 0.0, 4)}
         if event["o"] == "failed":
             record.update(self.failure(event))
+        elif event["o"] == "xfailed":
+            record.update(outcome="skipped", wasxfail="expected to fail")
         self.send(record)
         self.send({"k": "end", "i": place})
 
@@ -151,7 +153,7 @@ class NodeRun:
 
     def hang(self):
         """Say what has had its time."""
-        place, _ = next(iter(self.open.items()), (None, None))
+        place = next(reversed(self.open), None)  # the innermost: those around it wait
         if place is not None:
             name = next(name for name, other in self.places.items() if other == place)
             self.send({"k": "slow", "i": place, "frame": [os.path.join(self.root, name.partition(" :: ")[0]), 1, name.partition(" :: ")[2]]})
@@ -546,9 +548,15 @@ def build(run, settings):
         ended, text = build_step(run, step, folder)
         if ended != 0 and expected.get(step["folder"] + "\0" + step["command"]) == 0:
             status = 1
-            run.send({"k": "uncollected", "file": "(build)", "message": "the build fails: %s\n%s" % (step["command"], cut(text, 4000))})
+            run.send({"k": "uncollected", "file": "(build)", "message": "the build fails: %s\n%s" % (step["command"], cut(reason_of(text), 4000))})
     open(done, "w").close()
     return status
+
+
+def reason_of(text):
+    """What a builder says of the fault: without stacks and what npm says of itself behind it."""
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    return "\n".join(line for line in lines if not re.match(r"\s+at |npm (ERR!|error)|Node\.js v|\s*ELIFECYCLE|error Command failed|ERROR: \"", line))
 
 
 def build_step(run, step, folder):

@@ -33,8 +33,7 @@ test('flat', t => t.is(1, 1))
 
 def test_titles_are_joined_by_level_and_computed_ones_belong_to_the_group_around_them() -> None:
     module = read_tests(SUITE)
-    assert list(module.tests) == ["outer::is one", "outer::inner::deep::is two", "flat"]
-    assert any(name.startswith("outer::(table") for name in module.shared)
+    assert list(module.tests) == ["outer::is one", "outer::inner::deep::is two", "outer::(table 1)", "flat"]
 
 
 def test_places_stay_where_they_are() -> None:
@@ -61,7 +60,13 @@ def test_a_helper_reaches_the_tests_that_use_it() -> None:
 
 def test_a_hook_reaches_the_tests_of_its_group() -> None:
     touched = compare_modules(read_tests(SUITE), read_tests(SUITE.replace("reset()", "reset(1)")))
-    assert touched.affected == {"outer::is one", "outer::inner::deep::is two"}
+    assert touched.affected == {"outer::is one", "outer::inner::deep::is two", "outer::(table 1)"}
+
+
+def test_a_table_of_cases_in_a_loop_reaches_the_tests_that_are_made_of_it() -> None:
+    text = "describe('f', () => {\n  const rows = [1, 2]\n  for (const row of rows) {\n    test(`is ${row}`, () => expect(row))\n  }\n})\n"
+    touched = compare_modules(read_tests(text), read_tests(text.replace("2]", "3]")))
+    assert touched.affected == {"f::(table 1)"}
 
 
 def test_tests_inside_tests_are_of_their_own() -> None:

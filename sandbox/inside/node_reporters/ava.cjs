@@ -34,7 +34,7 @@ function listen(status) {
     open.set(event.testFile, (open.get(event.testFile) || '') + (why.st || why.m) + '\n');
   };
   status.on('stateChange', (event) => {
-    if (event.type === 'test-passed') tell(event, 'passed');
+    if (event.type === 'test-passed') tell(event, event.knownFailing ? 'xfailed' : 'passed');
     else if (event.type === 'test-failed') {
       counts.bad += 1;
       tell(event, 'failed', failureOf(event));

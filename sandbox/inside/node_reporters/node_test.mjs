@@ -16,21 +16,14 @@ function isFile(data) {
 }
 
 function tell(data, passed) {
-  const kind = data.details && data.details.type;
   const names = [...stack.slice(0, data.nesting), String(data.name)];
   if (isFile(data)) {
     if (!passed) report.send({ e: 'broken', f: file, m: channel.cut(failureOf(data.details).st || failureOf(data.details).m) });
     return;
   }
-  if (kind === 'suite' && (passed || !isOwnFault(data))) return;
   const quiet = data.skip !== undefined || data.todo !== undefined;
   const record = { e: 'test', f: file, t: names, o: quiet ? 'skipped' : passed ? 'passed' : 'failed', s: channel.seconds(data.details && data.details.duration_ms) };
   report.send(record.o === 'failed' ? Object.assign(record, failureOf(data.details)) : record);
-}
-
-function isOwnFault(data) {
-  const error = data.details && data.details.error;
-  return !error || error.failureType !== 'subtestsFailed';
 }
 
 export default async function* reporter(source) {

@@ -15,6 +15,8 @@ GROUPS = {"describe", "suite", "context", "fdescribe", "xdescribe", "group"}
 TESTS = {"it", "test", "specify", "fit", "xit", "xtest", "ftest", "tape", "bench"}
 HOOKS = {"before", "after", "beforeEach", "afterEach", "beforeAll", "afterAll", "setup", "teardown", "suiteSetup", "suiteTeardown"}
 CALL = re.compile(r"(?:await\s+|void\s+|return\s+|(?:const|let|var)\s+[\w$]+\s*=\s*)?([A-Za-z_$][\w$]*)((?:\s*\.\s*[A-Za-z_$][\w$]*)*)\s*(\()")
+DECLARING = re.compile(r"(?<![\w$.])(?:it|test|describe|suite|specify|context|tape)(?:\s*\.\s*\w+)*\s*[(`]")
+TABLE = "(table"  # of what makes tests whose titles the text does not say: such a unit stands for them
 NESTED = re.compile(r"(?:await\s+|void\s+|return\s+)?(?:[A-Za-z_$][\w$]*\s*\.\s*(?:test|it|describe|skip|todo|only)\b|(?:test|it|describe)\b)")
 DECLARED = re.compile(r"(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:function\s*\*?|class|const|let|var|interface|type|enum)\s+([A-Za-z_$][\w$]*)")
 IMPORTED = re.compile(r"(?:import\b|export\s+(?:\*|\{)|(?:const|let|var)\s*\{)")
@@ -130,7 +132,7 @@ def _ends(code: str, place: int, end: int) -> bool:
 
 @lru_cache(maxsize=256)
 def read_tests(text: str) -> Module:
-    """Tests by their titles, `::` between the levels; everything else by name. What has no fixed title belongs to the group around it."""
+    """Tests by their titles, `::` between the levels; everything else by name. What has no fixed title is a unit `(table n)` of the group around it."""
     module = Module()
     _read(module, text, code_of(text), 0, len(text), "")
     return module
@@ -140,6 +142,8 @@ def _read(module: Module, text: str, code: str, start: int, end: int, scope: str
     for number, one in enumerate(statements(code, start, end)):
         part, whole = code[one.start:one.end], text[one.start:one.end]
         called = _called(text, code, one)
+        if called is None and DECLARING.search(part) and not DECLARED.match(part):
+            called = "table", None, None  # a loop, a condition: tests are made in it
         if called is None:
             _share(module, scope, part, whole, number)
             continue
@@ -151,8 +155,11 @@ def _read(module: Module, text: str, code: str, start: int, end: int, scope: str
             _read(module, text, code, body[0], body[1], inner)
         elif kind == "test" and title is not None:
             _read_test(module, text, code, one, f"{scope}{title}")
+        elif kind == "hook":
+            module.shared[_free(module, f"{scope}(hook {number})")] = Unit(shape(whole), frozenset(IDENTIFIER.findall(part)), whole, True)
         else:
-            module.shared[_free(module, f"{scope}({kind} {number})")] = Unit(shape(whole), frozenset(IDENTIFIER.findall(part)), whole, True)
+            tables = sum(name.startswith(f"{scope}{TABLE}") for name in module.tests)
+            _join(module, f"{scope}{TABLE} {tables + 1})", Unit(shape(whole), frozenset(IDENTIFIER.findall(part)), whole))
 
 
 def _read_test(module: Module, text: str, code: str, one: Statement, name: str) -> None:

@@ -10,7 +10,7 @@ from sandbox.plan import Plan
 from sandbox.toolchains.node.detect import built_path, source_of
 from sandbox.toolchains.node.patterns import SOURCE, taken
 from sandbox.toolchains.node.plan import NodePlan, of_node
-from sandbox.toolchains.node.source import ASSERTING, flat, read_tests
+from sandbox.toolchains.node.source import ASSERTING, TABLE, flat, read_tests
 from sandbox.toolchains.protocol import Changes, Rules
 from sandbox.toolchains.touched import Module, Touched, affected_by_data, compare_modules
 from sandbox.workspace import Tree
@@ -44,7 +44,7 @@ class NodeTests:
             if source is None:
                 continue
             old, new = _module(mine, base, group, source), _module(mine, after, group, source)
-            touched = _with_tables(old, new, compare_modules(old, new)) if source in changes else Touched()
+            touched = _with_tables(compare_modules(old, new)) if source in changes else Touched()
             if (helpers and _loads(after, source, helpers)) or (data and _reads(after, source, data)):
                 touched = Touched(touched.new, touched.edited, touched.deleted, touched.affected, True)
             if touched != Touched():
@@ -87,7 +87,9 @@ class NodeTests:
         module = _module(of_node(plan), tree, group, source) if source else Module()
         if unit in module.tests:
             return module.tests[unit].text
-        return next((module.shared[name].text for name in _tables(module)), None) if source else None
+        scope = unit.rpartition("::")[0]
+        near = sorted(_tables(module), key=lambda name: name.rpartition("::")[0] != scope)
+        return module.tests[near[0]].text if near else None
 
     def asserts(self, plan: Plan, tree: Tree, test_id: str) -> bool:
         """By the words of the usual libraries."""
@@ -130,17 +132,21 @@ def _module(plan: NodePlan, tree: Tree, group: str, path: str) -> Module:
 
 def _tables(module: Module) -> list[str]:
     """What makes tests whose titles the text does not say."""
-    return [name for name in module.shared if re.search(r"\((table|test|group|statement) \d+\)'*$", name)]
+    return [name for name in module.tests if _is_table(name)]
 
 
-def _with_tables(old: Module, new: Module, touched: Touched) -> Touched:
-    """A table or a computed title that changed: the tests around it are edited, whichever they are."""
-    changed = {name for name in {*_tables(old), *_tables(new)} if (old.shared.get(name) and old.shared[name].shape) != (new.shared.get(name)
-        and new.shared[name].shape)}
-    scopes = {name.rpartition("::")[0] for name in changed}
-    if "" in scopes:
-        return Touched(touched.new, touched.edited, touched.deleted, touched.affected, True)
-    return Touched(touched.new, touched.edited | frozenset(scopes), touched.deleted, touched.affected, touched.everything)
+def _is_table(name: str) -> bool:
+    return name.rpartition("::")[2].startswith(TABLE)
+
+
+def _with_tables(touched: Touched) -> Touched:
+    """A table, or a computed title, that is touched: so are all tests of the group around it, whichever they are."""
+    own = {name for name in {*touched.new, *touched.edited, *touched.deleted} if _is_table(name)}
+    reached = {name for name in touched.affected if _is_table(name)}
+    scopes = {name.rpartition("::")[0] for name in own}
+    around = {name.rpartition("::")[0] for name in reached} - scopes
+    everything = touched.everything or "" in scopes | around
+    return Touched(touched.new - own, (touched.edited - own) | (scopes - {""}), touched.deleted - own, (touched.affected - reached) | (around - {""}), everything)
 
 
 def _loads(tree: Tree, path: str, wanted: Collection[str]) -> bool:
