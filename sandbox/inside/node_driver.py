@@ -25,6 +25,8 @@ BUILD_S = 600.0
 REPORTERS = "/opt/env/dualgate"
 FACTS = "/opt/env/facts.json"
 NODE = "/opt/env/bin/node"
+UNSTARTED = object()
+CHOSEN_MOST = 400  # tests beyond which all of a file are run and the rest is left out of the report
 PIPE_READ = 65536
 FRAME = re.compile(r"^\s*(?:at\s+|❯\s*)(?:(.*?)\s+\(?)?(?:file://)?(/[^\s()]+?|[\w.@-]+(?:/[\w.@-]+)*\.[cm]?[jt]sx?):(\d+):\d+\)?\s*$", re.MULTILINE)
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -50,6 +52,14 @@ class NodeRun:
         self.last = time.monotonic()
         self.stop_at = time.monotonic() + (min(COLLECT_S, payload["suite_seconds"] or COLLECT_S) if self.collect else payload["suite_seconds"] or 1e9)
         self.cut = False
+        self.titles = None if self.wanted is None or len(self.wanted) > CHOSEN_MOST else sorted({re.sub(r" #\d+$", "", name) for name in self.wanted})
+
+    def names(self):
+        """A pattern of the titles that are wanted, as runners compare them: joined by a blank; None for all."""
+        plain = [name.partition(" :: ")[2].replace(" > ", " ") for name in self.titles or ()]
+        if not plain or any("(file)" in name or "(program)" in name for name in plain):
+            return None
+        return "^(%s)$" % "|".join(re.sub(r"\\? ", r"\\s+", re.escape(name)).replace("/", r"\/") for name in plain)
 
     def group(self, path):
         """A file as its id begins."""
@@ -341,6 +351,8 @@ class Suite:
                 "--watchman=false", "--cacheDirectory=/tmp/jest"]
         if groups is not None:
             argv += ["--runTestsByPath", *self.paths(groups)]
+        if self.run.names():
+            argv += ["--testNamePattern=" + self.run.names()]
         return self.begin("jest", argv + self.words, groups)
 
     def begin(self, name, words, groups):
@@ -349,6 +361,8 @@ class Suite:
 
     def run_vitest(self, groups):
         argv = [self.program("vitest"), "run", "--reporter=" + REPORTERS + "/vitest.mjs", "--coverage.enabled=false", "--bail=0"]
+        if self.run.names():
+            argv += ["--testNamePattern=" + self.run.names()]
         return self.follow(argv + self.words + [os.path.relpath(path, self.folder) for path in self.paths(groups or ())], groups)
 
     def run_mocha(self, groups):
@@ -356,20 +370,13 @@ class Suite:
         if self.major("mocha") >= 8:
             argv += ["--no-parallel"]
         argv += ["--no-bail"] if self.major("mocha") >= 6 else []
-        if groups is None:
-            before = self.run.count
-            status = self.begin("mocha", argv + self.settings["named"], None)
-            if self.run.count == before and self.settings["files"] and status not in (0, None):
-                return self.one_by_one(argv, self.settings["files"])
-            return status
-        whole = self.begin("mocha", argv + self.paths(groups), groups)
-        if whole not in (0, None) and len(groups) > 1 and not any(self.run.files.get(group) for group in groups):
-            return self.one_by_one(argv, groups)
-        return whole
-
-    def one_by_one(self, argv, groups):
-        """One file that does not load ends the whole of mocha before its first test."""
-        return max(self.begin("mocha", [*argv, path], [group]) or 0 for group, path in zip(groups, self.paths(groups)) if os.path.exists(path))
+        whole = self.begin("mocha", argv + (self.settings["named"] if groups is None else self.paths(groups)), groups)
+        if whole is not UNSTARTED:
+            return whole
+        status = 0  # one file that does not load ends the whole of mocha before its first test
+        for group, path in self.each(groups):
+            status = max(status, self.begin("mocha", [*argv, path], [group]) or 0)
+        return status
 
     def run_node_test(self, groups):
         status = 0
@@ -405,6 +412,13 @@ class Suite:
             status = max(status, self.follow(self.tap_loaders() + [path], [group], tap=True) or 0)
         return status
 
+    def run_qunit(self, groups):
+        """Its command writes TAP and nothing of files: each by itself."""
+        status = 0
+        for group, path in self.each(groups):
+            status = max(status, self.follow([self.program("qunit"), *self.words, path], [group], tap=True) or 0)
+        return status
+
     def tap_loaders(self):
         """What tap 18 and newer have TypeScript read by."""
         folder = os.path.join(self.folder, "node_modules/@tapjs/typescript")
@@ -438,7 +452,8 @@ class Suite:
     def follow(self, argv, groups, package=None, words=(), shown=(), tap=False, plain=False):
         """Start a process of Node and read its report to the end; the exit status."""
         run = self.run
-        pipe = Pipe({"files": self.paths(groups) if groups is not None else None, "package": package, "words": list(words), "shown": list(shown)})
+        pipe = Pipe({"files": self.paths(groups) if groups is not None else None, "package": package, "words": list(words), "shown": list(shown),
+                     "titles": run.titles})
         environment = {**os.environ, **dict(self.settings["environment"]), "DUALGATE_REPORT": pipe.folder, "CI": "true"}
         speaks = [] if tap or plain else ["-r", REPORTERS + "/channel.cjs"]
         if not speaks:
@@ -505,6 +520,8 @@ class Suite:
             return 1
         if done is not None:
             return (1 if done["bad"] else 0) if killed == "open" else status
+        if self.runner == "mocha" and not pipe.sequence and killed is None and len(self.settings["files"] if groups is None else groups) > 1:
+            return UNSTARTED
         for group in groups or ():
             run.files.setdefault(group, "begun")
         run.died(status, tail)
@@ -586,7 +603,7 @@ def facts():
 
 def run_suites(run, payload):
     status, settings = 0, payload["settings"]
-    asked = list(dict.fromkeys(payload["args"]))
+    asked = list(dict.fromkeys(payload["args"] or [name.partition("::")[0].strip() for name in payload["wanted"] or ()]))
     order = {group: place for place, group in enumerate(payload["order"] or ())}
     for one in settings["suites"]:
         if run.cut:

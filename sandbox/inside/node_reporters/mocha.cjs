@@ -15,9 +15,9 @@ function fileOf(runnable) {
   return '';
 }
 
-function narrow(suite, files) {
-  suite.tests = suite.tests.filter((test) => files.has(fileOf(test)));
-  suite.suites.forEach((inner) => narrow(inner, files));
+function narrow(suite, isWanted) {
+  suite.tests = suite.tests.filter(isWanted);
+  suite.suites.forEach((inner) => narrow(inner, isWanted));
   suite.suites = suite.suites.filter((inner) => inner.total() > 0);
 }
 
@@ -26,7 +26,10 @@ module.exports = class Reporter {
     const { send, asked } = report;
     const told = new Set();
     const files = asked.files && new Set(asked.files);
-    if (files) narrow(runner.suite, files);
+    if (files) narrow(runner.suite, (test) => files.has(fileOf(test)));
+    const plain = (test) => titles(test).map((one) => one.replace(/\s+/g, ' ').trim()).join(' > ');
+    const wanted = asked.titles && new Set(asked.titles.map((name) => name.slice(name.indexOf(' :: ') + 4)));
+    if (wanted) narrow(runner.suite, (test) => wanted.has(plain(test)));
     const seen = new Set();
     runner.suite.eachTest((test) => {
       if (!seen.has(fileOf(test))) {

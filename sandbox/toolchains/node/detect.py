@@ -93,7 +93,7 @@ def _suites(
         script, uses = _uses(tree, package)
         steps = builds_of(package, script) if script else []
         pairs = compiled_folders(tree, package, steps or [step for step in [usual_build(package)] if step])
-        mine = [suite for use in uses if (suite := _suite(tree, package, use, pairs, owned, sight)).files]
+        mine = _apart([_suite(tree, package, use, pairs, owned, sight) for use in uses])
         if not mine:
             continue
         owned |= {group for suite in mine for group in suite.files}
@@ -105,6 +105,16 @@ def _suites(
         why += [Choice("tests", f"{suite.runner.replace('_', ':')}: {len(suite.files)} files", package.path,
                        package.line(script or "devDependencies")) for suite in mine]
     return suites, builds, tuple(dict.fromkeys(compiled))
+
+
+def _apart(suites: Iterable[Suite]) -> list[Suite]:
+    """Suites of which none runs what another one runs: the same tests in another time zone, or under another name, have the same ids."""
+    kept: list[Suite] = []
+    for suite in sorted(suites, key=lambda one: -len(one.files)):
+        mine = tuple(group for group in suite.files if not any(group in other.files for other in kept))
+        if mine:
+            kept.append(replace(suite, files=mine))
+    return kept
 
 
 def _changed_in(folder: str, sight: Sight) -> bool:
@@ -164,8 +174,15 @@ def _suite(tree: Tree, package: Package, use: Use, pairs: tuple[tuple[str, str],
     files |= {group for out, source in outs for path in tree if path not in files and (group := built_path(path, out, source))
               and taken([group], patterns, ignored)}
     prefix = f"{package.folder}/" if package.folder else ""
-    mine = tuple(sorted(path for path in files if path.startswith(prefix) and path not in owned and _is_test_text(tree, path, use)))
+    mine = tuple(sorted(path for path in files if path.startswith(prefix) and path not in owned and _is_test_text(tree, path, use) and _is_named(path, use)))
     return Suite(package.folder, use.runner, mine, patterns, ignored, use.words, use.named, use.node, use.environment)
+
+
+def _is_named(path: str, use: Use) -> bool:
+    """jest and vitest are told parts of paths."""
+    if use.runner not in ("jest", "vitest") or not use.named:
+        return True
+    return any(word.removeprefix("./").replace("\\", "") in path for word in use.named)
 
 
 def _is_test_text(tree: Tree, path: str, use: Use) -> bool:

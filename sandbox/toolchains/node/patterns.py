@@ -36,7 +36,7 @@ CONFIGURATIONS = {
     "mocha": (".mocharc.js", ".mocharc.cjs", ".mocharc.mjs", ".mocharc.json", ".mocharc.jsonc", ".mocharc.yml", ".mocharc.yaml", "test/mocha.opts"),
     "ava": ("ava.config.js", "ava.config.mjs", "ava.config.cjs"), "jasmine": ("spec/support/jasmine.json", "spec/support/jasmine.mjs",
                                                                               "spec/support/jasmine.js"),
-    "tap": (".taprc",), "tape": (), "uvu": (), "node_test": (), "script": (),
+    "tap": (".taprc",), "qunit": (), "tape": (), "uvu": (), "node_test": (), "script": (),
 }
 STRINGS = re.compile(r"'([^'\n]*)'|\"([^\"\n]*)\"|`([^`\n$]*)`")
 

@@ -11,10 +11,8 @@ from sandbox.toolchains.node.scripts import Command
 
 RUNNERS = {
     "jest": "jest", "vitest": "vitest", "mocha": "mocha", "_mocha": "mocha", "ts-mocha": "mocha", "ava": "ava", "tape": "tape", "borp": "node_test",
-    "tap": "tap", "uvu": "uvu", "jasmine": "jasmine", "jasmine-ts": "jasmine",
+    "tap": "tap", "uvu": "uvu", "jasmine": "jasmine", "jasmine-ts": "jasmine", "qunit": "qunit",
 }
-PACKAGES = {"node_test": "", "jest": "jest", "vitest": "vitest", "mocha": "mocha", "ava": "ava", "tape": "tape", "tap": "tap", "uvu": "uvu",
-            "jasmine": "jasmine"}
 # Options that choose how results are shown or counted, that watch, or that stop early: ours stand for them. With a word of their own, and alone.
 DROPPED = re.compile(
     r"--?(reporters?|reporter-options?|R|O|coverage\S*|collectCoverage\S*|cov\S*|no-cov\S*|watch\S*|w|bail|b|silent|json|outputFile|u|update\S*|ci"
@@ -46,11 +44,11 @@ WITH_WORD: dict[str, set[str]] = {
     "uvu": {"-r", "--require", "-i", "--ignore"}, "tape": {"-r", "--require", "-i", "--ignore"},
     "tap": {"-r", "--node-arg", "--timeout", "--ts", "-T", "--test-arg"},
     "node_test": {"--concurrency", "--timeout", "-p", "--pattern", "-i", "--ignore", "-T", "--coverage-exclude", "-X"},
-    "jasmine": {"--config", "--helper", "--filter"},
+    "jasmine": {"--config", "--helper", "--filter"}, "qunit": {"--require", "-r"},
 }
 OWN = {"mocha": {"-t", "--parallel", "-u", "-p"}, "ava": {"-c", "-T"}, "vitest": {"-r", "-t", "-u"}, "jest": {"-t"}, "tap": set[str](),
        "tape": set[str](), "uvu": set[str](),
-       "node_test": {"-p"}, "jasmine": set[str]()}
+       "node_test": {"-p"}, "jasmine": set[str](), "qunit": set[str]()}
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ def _of_node(program: str, words: list[str]) -> tuple[str, list[str], list[str]]
         return "borp", rest, node
     if not rest:
         return None
-    name = re.search(r"node_modules/(?:\.bin/)?(jest|vitest|mocha|_mocha|ava|tape|tap|uvu|jasmine)\b", rest[0])
+    name = re.search(r"node_modules/(?:\.bin/)?(jest|vitest|mocha|_mocha|ava|tape|tap|uvu|jasmine|qunit)\b", rest[0])
     if name:
         return name[1], rest[1:], node
     if re.search(r"\.[cm]?[jt]sx?$", rest[0]) or "/" in rest[0] or rest[0] in ("test", "tests"):
