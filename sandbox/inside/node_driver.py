@@ -240,6 +240,7 @@ class Tap:
         started = re.match(r"^( *)# Subtest(?:: (.*))?$", line)
         if started:
             self.open(len(started[1]) // 4, started[2] or "")
+            self.run.event({"e": "start", "f": self.path, "t": list(self.names)})
         elif line.strip() == "---" and self.wrong.get("open") is not None:
             self.diagnostic = (line[:len(line) - len(line.lstrip())], [])
         elif line.strip() == "}" and self.names:
@@ -255,9 +256,9 @@ class Tap:
                 self.result(match)
 
     def open(self, depth, name):
-        self.names = self.names[:max(0, depth - 1)] + [name]
-        self.numbers[(depth, tuple(self.names))] = 0
-        self.run.event({"e": "start", "f": self.path, "t": list(self.names)})
+        inside = depth if depth <= len(self.names) else depth - 1  # old releases indent the heading like what is below it
+        self.names = self.names[:inside] + [name]
+        self.numbers[(inside + 1, tuple(self.names))] = 0
 
     def result(self, match):
         depth, failed, number, rest, brace = len(match[1]) // 4, bool(match[2]), match[3], match[4], match[5]
@@ -276,7 +277,7 @@ class Tap:
             self.tell([*above, name or "(no title)"], failed, directive, rest, depth)
         self.names = self.names[:depth]
         if brace:
-            self.open(depth + 1, name)
+            self.open(depth, name)
 
     def tell(self, titles, failed, directive, rest, depth):
         time_of = self.TIME.search(rest)

@@ -60,7 +60,8 @@ class NodeRules:
         """Test files, and all in folders of tests."""
         if INSTALLED.search(path) or self.is_harness(path):
             return False
-        return bool(TEST_NAME.search(path) or TEST_FOLDER.search(path)) or self.is_test_file(path)
+        folders = TEST_FOLDER.search(path) if SOURCE.search(path) else in_data_folder(path)
+        return bool(TEST_NAME.search(path) or folders) or self.is_test_file(path)
 
     def test_data(self, paths: Sequence[str]) -> list[str]:
         """None beside those in their folders."""
