@@ -14,6 +14,7 @@ from sandbox.build_container import BuildContainer
 from sandbox.workspace import Tree
 
 INSTALL = re.compile(r"\bapt(?:-get)?\s+(?:-\S+\s+)*install\s+(.*)")
+EXPRESSION = re.compile(r"\$\{\{.*?\}\}")
 NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 TEST_WORDS = re.compile(r"\b(test|tests|check|ctest|pytest|tox|nox|spec|prove|bats|cargo|go|mvn|gradle|npm|yarn|pnpm)\b")
 # Documentation, browsers, kernels, engines: large, and not what a test without a network needs.
@@ -53,7 +54,7 @@ def _names(text: str) -> Iterator[str]:
     except yaml.YAMLError:
         return
     for command in commands:
-        for line in command.replace("\\\n", " ").split("\n"):
+        for line in EXPRESSION.sub(" ", command).replace("\\\n", " ").split("\n"):
             match = INSTALL.search(line)
             for word in re.split(r"&&|\|\||[;|#>]", match[1])[0].split() if match else ():
                 if NAME.fullmatch(word) and not LEFT_OUT.match(word):

@@ -19,4 +19,4 @@ SUFFIXES = (".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".m", ".sh
 GENERIC = Toolchain(
     name="generic", suffixes=SUFFIXES, detect=plans, configure=configure, rules=CommandRules, tests=CommandTests(), runner=CommandRunner(),
     placing=CommandPlacing(), installer=CommandInstaller(), manifests=CommandManifests(), faults=FAULTS, signs=SIGNS,
-    room=Limits(test_s=600.0, collect_s=600.0, temporary_mb=2048, pids=1024))
+    installs_packages=True, room=Limits(test_s=600.0, collect_s=600.0, temporary_mb=2048, pids=1024))
