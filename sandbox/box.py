@@ -136,6 +136,7 @@ class Box:
 
     def __init__(self, engine: DockerEngine, container: str, root: str, limits: Limits) -> None:
         self._engine, self.container, self.root, self.limits = engine, container, root, limits
+        self._used = False
 
     def unpack(self, archive: bytes) -> None:
         """Lay the tree out, owned by the supervisor's uid. Raises EngineUnavailable."""
@@ -162,6 +163,9 @@ class Box:
 
     def run(self, request: RunRequest) -> RawRun:
         """Start the runner as its own uid and read its report until it ends, a limit is hit, or the box dies."""
+        if self._used:
+            self.end_runner()  # what the run before left behind
+        self._used = True
         channel, log = ReportChannel(), _Log(self.limits.kept_log_kb)
         progress = _Progress(self.limits, request.deadline)
         result = RawRun(request=request)
@@ -193,8 +197,8 @@ class Box:
         result.status = ended if channel.ended else done.status
         result.seconds, result.log, result.log_bytes = done.seconds, log.text(), log.total
         result.limit, result.broken = progress.limit, channel.broken
-        self.end_runner()  # first: where it holds every process that the box may have, nothing could be looked at
         if not channel.ended or ended != 0:
+            self.end_runner()  # first: where it holds every process that the box may have, nothing could be looked at
             result.limit = result.limit or self._resource_limit(channel.ended)
         return result
 
@@ -257,4 +261,4 @@ def open_box(
             box.open_folders()
         yield box
     finally:
-        engine.remove_container(container)
+        engine.discard(container)

@@ -18,15 +18,17 @@ from sandbox.build_container import open_build
 from sandbox.docker import DockerEngine
 from sandbox.egress import DEFAULT_HOSTS, WayOut, open_egress
 from sandbox.environment_image import Environment, keep, kept, lay_out
-from sandbox.errors import BuildFailed, EngineUnavailable, EnvironmentFailed, ImageUnavailable, UnknownPackage
+from sandbox.errors import BuildFailed, EnvironmentFailed, HostUnreachable, ImageUnavailable, UnknownPackage
 from sandbox.plan import Plan
 from sandbox.results.report import TestReport
 from sandbox.toolchains.protocol import Toolchain
 from sandbox.toolchains.registry import toolchain_of
+from sandbox.toolchains.system_packages import install_packages, wanted_packages
 from sandbox.trial import starts, trial, worth
 from sandbox.workspace import Tree
 
 MOST_ASKED = 12
+PAUSE_S = 10.0
 Say = Callable[[str], None]
 
 
@@ -113,11 +115,16 @@ def _best(
     toolchain = toolchain_of(plan)
     tried: list[str] = []
     best: tuple[Environment, TestReport] | None = None
-    for version in plan.interpreters[:3]:
-        named = f"{toolchain.installer.title} {version}"
+    wanted = tuple(one.name for one in wanted_packages(tree))
+    attempts: list[tuple[str, tuple[str, ...]]] = [(version, ()) for version in plan.interpreters[:3]]
+    if wanted and not toolchain.installs_packages:
+        attempts.append((plan.interpreters[0], wanted))  # last: most of what CI installs is for other jobs than the tests
+    for version, packages in attempts:
+        named = f"{toolchain.installer.title} {version}" + (" with the packages of CI" if packages else "")
         say(f"environment: {named}, installing")
         try:
-            found = _build(engine, workshop, toolchain, plan, tree, root, version, key, git, added, started, say)
+            found = _twice(lambda version=version, packages=packages: _build(  # type: ignore[misc]
+                engine, workshop, toolchain, plan, tree, root, version, key, git, added, started, say, packages), say)
         except ImageUnavailable as error:
             tried.append(f"{named}: {error}")
             last = EnvironmentFailed(str(error))
@@ -138,6 +145,16 @@ def _best(
     return replace(best[0], tried=(*tried, *best[0].tried))
 
 
+def _twice(attempt: Callable[[], tuple[Environment, TestReport]], say: Say) -> tuple[Environment, TestReport]:
+    """A registry that is away for a moment costs a pause, not a verdict. Raises what the second attempt raises."""
+    try:
+        return attempt()
+    except HostUnreachable as error:
+        say(f"environment: {error}; trying once more in {PAUSE_S:.0f} s")
+        time.sleep(PAUSE_S)
+        return attempt()
+
+
 @contextmanager
 def told(way: WayOut) -> Iterator[None]:
     """A failed installation says which hosts it was refused; where one of the list did not answer it is no fault of the repository."""
@@ -145,14 +162,14 @@ def told(way: WayOut) -> Iterator[None]:
         yield
     except EnvironmentFailed as error:
         if dead := way.unreachable():
-            raise EngineUnavailable(f"the installation needs {', '.join(dead[:6])}, which can't be reached") from error
+            raise HostUnreachable(f"the installation needs {', '.join(dead[:6])}, which can't be reached") from error
         error.tried += tuple(f"refused: {target} is not on the list of hosts (DUALGATE_INSTALL_HOSTS)" for target in way.refused()[:12])
         raise
 
 
 def _build(
     engine: DockerEngine, workshop: Workshop, toolchain: Toolchain, plan: Plan, tree: Tree, root: str, version: str, key: str, git: Mapping[str, bytes],
-    added: tuple[str, ...], started: float, say: Say,
+    added: tuple[str, ...], started: float, say: Say, packages: tuple[str, ...] = (),
 ) -> tuple[Environment, TestReport]:
     """Install, try the tests out, install what the trial asks for, up to three times."""
     installer = toolchain.installer
@@ -166,8 +183,13 @@ def _build(
         lay_out(build, tree, root, git)
         left = workshop.budget_s - (time.monotonic() - started)
         ladder = installer.ladder(build, plan, tree, root, ground, left)
+        tried, dropped = install_packages(build, packages, left)
+        ladder.tried += tried
+        ladder.dropped += dropped
         ladder.install()
         ladder.added(list(added))
+        if ladder.dropped and (dead := way.unreachable()):
+            raise HostUnreachable(f"{', '.join(dead[:6])} can't be reached, and without it {', '.join(ladder.dropped[:6])} would be missing")
         asked: set[str] = set()
         while True:
             environment = keep(build, installer, ladder, key, root, plan, on_trial=True, refused=way.refused())

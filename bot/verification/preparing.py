@@ -127,8 +127,6 @@ def _added(change: Change, plan: Plan) -> tuple[str, ...]:
 
 def manifest_findings(change: Change, plan: Plan) -> list[Finding]:
     """What no run would show, since the manifests are base's."""
-    if not change.frozen:
-        return []
     changed = change.base_tree.with_changes(change.frozen)
     faults = toolchain_of(plan).manifests.faults(plan, change.base_tree, changed, change.patched_tree)
     return [blocker("needs_review", fault.detail, fault.paths) for fault in faults]

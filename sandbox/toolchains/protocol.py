@@ -340,7 +340,7 @@ class Given:
 @dataclass(frozen=True)
 class Toolchain:
     """One language: `suffixes` are those of its source files; `divide`: where tests stand in source files; `room`: the limits of its boxes, where a
-    repository gives none."""
+    repository gives none; `installs_packages`: its own ladder installs Debian packages that CI names."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -356,6 +356,7 @@ class Toolchain:
     signs: Signs
     divide: Divide | None = None
     room: Limits = ROOM
+    installs_packages: bool = False
 
     def owns(self, path: str) -> bool:
         """Whether a path is source text of this language."""

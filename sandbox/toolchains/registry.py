@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 
 from sandbox.plan import Plan
+from sandbox.toolchains.generic.toolchain import GENERIC
 from sandbox.toolchains.go.toolchain import GO
 from sandbox.toolchains.node.toolchain import NODE
 from sandbox.toolchains.protocol import Changes, Divided, Rules, Sight, Toolchain
@@ -13,7 +15,7 @@ from sandbox.toolchains.rust.toolchain import RUST
 from sandbox.workspace import File, Tree
 
 TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO, RUST, NODE)
-BY_NAME = {toolchain.name: toolchain for toolchain in TOOLCHAINS}
+BY_NAME = {toolchain.name: toolchain for toolchain in (*TOOLCHAINS, GENERIC)}
 
 
 def toolchain_of(plan: Plan) -> Toolchain:
@@ -22,9 +24,10 @@ def toolchain_of(plan: Plan) -> Toolchain:
 
 
 def detect_plans(tree: Tree, sight: Sight) -> tuple[Plan, ...]:
-    """The plans of a tree. One without a test file is dropped where another has some: a script or a manifest beside the real project."""
+    """The plans of a tree. One without a test file is dropped where another has some: a script or a manifest beside the real project. Where no
+    language's tests are found, the repository's own test command is the plan."""
     found = [plan for toolchain in TOOLCHAINS for plan in toolchain.detect(tree, sight)]
-    return tuple([plan for plan in found if plan.test_files] or found[:1])
+    return tuple([plan for plan in found if plan.test_files] or list(GENERIC.detect(tree, sight)) or found[:1])
 
 
 class JointRules:
@@ -70,10 +73,17 @@ class JointRules:
 
 def divide(path: str, before: File | None, after: File | None) -> Divided | None:
     """A changed file that holds source and tests, by its own language; None for any other."""
-    mine = next((toolchain for toolchain in TOOLCHAINS if toolchain.owns(path)), None)
+    mine = next((toolchain for toolchain in (*TOOLCHAINS, GENERIC) if toolchain.owns(path)), None)
     return mine.divide(before, after) if mine is not None and mine.divide is not None and after is not None else None
 
 
 def toolchains_in(*trees: Tree) -> tuple[Toolchain, ...]:
-    """The toolchains that some trees have source files of; Python's where there is none, for the common rules of names."""
-    return tuple(toolchain for toolchain in TOOLCHAINS if any(toolchain.owns(path) for tree in trees for path in tree)) or (PYTHON,)
+    """The toolchains that some trees have source files of; where none of them has a test, that of test commands too, if there is such a command.
+    Python's where there is nothing, for the common rules of names."""
+    found = tuple(toolchain for toolchain in TOOLCHAINS if any(toolchain.owns(path) for tree in trees for path in tree))
+    judged = [(toolchain, toolchain.rules(tree, tree), tree) for tree in trees for toolchain in found]
+    if not any(rules.is_test_file(path) for toolchain, rules, tree in judged for path in tree if toolchain.owns(path)):
+        day = datetime.date(2000, 1, 1)
+        if any(GENERIC.detect(tree, Sight(day, day)) for tree in trees):
+            return (*found, GENERIC)
+    return found or (PYTHON,)

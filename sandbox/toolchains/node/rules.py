@@ -36,16 +36,19 @@ class NodeRules:
         self._base, self._after = base, after
 
     @cached_property
-    def _suites(self) -> tuple[Suite, ...]:
+    def _plans(self) -> list[NodePlan]:
         day = datetime.date.max
-        found: list[NodePlan] = [plan for tree in (self._base, self._after) for plan in plans(tree, Sight(day, day))]
-        return tuple(dict.fromkeys(suite for plan in found for suite in plan.suites))
+        trees = [self._base] if self._base is self._after else [self._base, self._after]
+        return [plan for tree in trees for plan in plans(tree, Sight(day, day))]
+
+    @cached_property
+    def _suites(self) -> tuple[Suite, ...]:
+        return tuple(dict.fromkeys(suite for plan in self._plans for suite in plan.suites))
 
     @cached_property
     def _tested(self) -> frozenset[str]:
         """Files of suites, and the sources of those that are built."""
-        day = datetime.date.max
-        return frozenset(path for tree in (self._base, self._after) for plan in plans(tree, Sight(day, day)) for path in plan.test_files)
+        return frozenset(path for plan in self._plans for path in plan.test_files)
 
     def is_test_file(self, path: str) -> bool:
         """What a suite's runner takes for a test file, or is named like one."""
