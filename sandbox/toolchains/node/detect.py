@@ -174,7 +174,8 @@ def _suite(tree: Tree, package: Package, use: Use, pairs: tuple[tuple[str, str],
     files |= {group for out, source in outs for path in tree if path not in files and (group := built_path(path, out, source))
               and taken([group], patterns, ignored)}
     prefix = f"{package.folder}/" if package.folder else ""
-    mine = tuple(sorted(path for path in files if path.startswith(prefix) and path not in owned and _is_test_text(tree, path, use) and _is_named(path, use)))
+    mine = tuple(sorted(path for path in files if path.startswith(prefix) and path not in owned and _is_test_text(tree, path, use)
+                        and _is_named(path, use)))
     return Suite(package.folder, use.runner, mine, patterns, ignored, use.words, use.named, use.node, use.environment)
 
 

@@ -146,7 +146,8 @@ def _with_tables(touched: Touched) -> Touched:
     scopes = {name.rpartition("::")[0] for name in own}
     around = {name.rpartition("::")[0] for name in reached} - scopes
     everything = touched.everything or "" in scopes | around
-    return Touched(touched.new - own, (touched.edited - own) | (scopes - {""}), touched.deleted - own, (touched.affected - reached) | (around - {""}), everything)
+    return Touched(touched.new - own, (touched.edited - own) | (scopes - {""}), touched.deleted - own,
+                   (touched.affected - reached) | (around - {""}), everything)
 
 
 def _loads(tree: Tree, path: str, wanted: Collection[str]) -> bool:
