@@ -60,7 +60,7 @@ class Preparation:
     def workshop(self) -> Workshop:
         """With the time that is left."""
         left = max(1.0, min(LONGEST_S, self.deadline - time.monotonic()))
-        return Workshop(self.settings.data_dir, self.settings.trusted_ca(), self.settings.install_hosts, budget_s=left)
+        return Workshop(self.settings.data_dir, self.settings.trusted_ca(), self.settings.install_hosts, budget_s=left, disk_gb=self.settings.install_gb)
 
     def environments(self) -> Prepared | Evidence:
         """Both environments, or the evidence that there is none. Raises EngineUnavailable."""
