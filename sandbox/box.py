@@ -253,7 +253,7 @@ def open_box(
     host = box_arguments(root, replace(limits), tree_mb, engine.runtime, writable)
     container = engine.start_container(
         image, ["/usr/bin/python3", "-I", "-S", "-c", SUPERVISOR], host, user=f"{SUPERVISOR_UID}:{SUPERVISOR_UID}",
-        hostname=HOSTNAME, working_dir="/", environment={}, stdin_open=False, tty=False, network_disabled=True)
+        hostname=HOSTNAME, working_dir="/", environment={}, stdin_open=False, tty=False)  # `network_disabled` would leave it without localhost
     try:
         box = Box(engine, container, root, limits)
         box.unpack(archive)

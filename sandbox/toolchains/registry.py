@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from sandbox.plan import Plan
 from sandbox.toolchains.generic.toolchain import GENERIC
 from sandbox.toolchains.go.toolchain import GO
+from sandbox.toolchains.node.toolchain import NODE
 from sandbox.toolchains.protocol import Changes, Divided, Rules, Sight, Toolchain
 from sandbox.toolchains.python.toolchain import PYTHON
 from sandbox.toolchains.rust.toolchain import RUST
 from sandbox.workspace import File, Tree
 
-TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO, RUST)
+TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO, RUST, NODE)
 BY_NAME = {toolchain.name: toolchain for toolchain in (*TOOLCHAINS, GENERIC)}
 
 
@@ -80,7 +81,8 @@ def toolchains_in(*trees: Tree) -> tuple[Toolchain, ...]:
     """The toolchains that some trees have source files of; where none of them has a test, that of test commands too, if there is such a command.
     Python's where there is nothing, for the common rules of names."""
     found = tuple(toolchain for toolchain in TOOLCHAINS if any(toolchain.owns(path) for tree in trees for path in tree))
-    if not any(toolchain.rules(tree, tree).is_test_file(path) for tree in trees for toolchain in found for path in tree if toolchain.owns(path)):
+    judged = [(toolchain, toolchain.rules(tree, tree), tree) for tree in trees for toolchain in found]
+    if not any(rules.is_test_file(path) for toolchain, rules, tree in judged for path in tree if toolchain.owns(path)):
         day = datetime.date(2000, 1, 1)
         if any(GENERIC.detect(tree, Sight(day, day)) for tree in trees):
             return (*found, GENERIC)
