@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,6 +19,8 @@ from sandbox.docker_exec import STDERR, STDOUT, execute
 from sandbox.errors import EngineUnavailable, Interrupted
 from sandbox.hardening import HOSTNAME, RUNNER_UID, SUPERVISOR, SUPERVISOR_UID, box_arguments, run_environment
 from sandbox.limits import Limits
+from sandbox.plan import Service
+from sandbox.services.running import open_services
 
 BOOT = (
     "import sys,struct,json\n"
@@ -246,14 +248,26 @@ class Box:
 
 @contextmanager
 def open_box(
-    engine: DockerEngine, image: str, root: str, archive: bytes, limits: Limits, writable: bool = False,
+    engine: DockerEngine, image: str, root: str, archive: bytes, limits: Limits, writable: bool = False, services: Sequence[Service] = (),
 ) -> Iterator[Box]:
-    """A new box with the archive unpacked at `root`; removed whatever happens. Raises EngineUnavailable, Interrupted."""
+    """A new box with the archive unpacked at `root`, its services on its loopback; all removed whatever happens.
+
+    Raises EngineUnavailable, ImageUnavailable, Interrupted.
+    """
+    with open_services(engine, services) as network, _started(engine, image, root, archive, limits, writable, network) as box:
+        yield box
+
+
+@contextmanager
+def _started(
+    engine: DockerEngine, image: str, root: str, archive: bytes, limits: Limits, writable: bool, network: str | None,
+) -> Iterator[Box]:
     tree_mb = len(archive) // (1024 * 1024) + 1
-    host = box_arguments(root, replace(limits), tree_mb, engine.runtime, writable)
+    host = box_arguments(root, replace(limits), tree_mb, engine.runtime, writable, network)
     container = engine.start_container(
         image, ["/usr/bin/python3", "-I", "-S", "-c", SUPERVISOR], host, user=f"{SUPERVISOR_UID}:{SUPERVISOR_UID}",
-        hostname=HOSTNAME, working_dir="/", environment={}, stdin_open=False, tty=False)  # `network_disabled` would leave it without localhost
+        working_dir="/", environment={}, stdin_open=False, tty=False,
+        **({} if network else {"hostname": HOSTNAME}))  # `network_disabled` would leave it without localhost
     try:
         box = Box(engine, container, root, limits)
         box.unpack(archive)

@@ -34,12 +34,13 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Workshop:
-    """What building needs from the host: where to keep locks, the CA bundle, hosts beside the public registries, the time allowed."""
+    """What building needs from the host: where to keep locks, the CA bundle, hosts beside the public registries, the time and the disk allowed."""
 
     data_dir: Path
     ca_bundle: Path | None = None
     hosts: tuple[str, ...] = ()
     budget_s: float = 1500.0
+    disk_gb: float = 24.0
 
     @contextmanager
     def one_builder(self, key: str) -> Iterator[None]:
@@ -195,7 +196,9 @@ def _build(
     variables = installer.variables(plan)
     with (
         open_egress(engine, DEFAULT_HOSTS, workshop.hosts) as way,
-        open_build(engine, ground.image, tmpfs, workshop.ca_bundle, {**variables, **way.variables}, network=way.network) as build, told(way),
+        open_build(engine, ground.image, tmpfs, workshop.ca_bundle, {**variables, **way.variables}, network=way.network,
+                   disk_gb=workshop.disk_gb) as build,
+        told(way),
     ):
         lay_out(build, tree, root, git)
         left = workshop.budget_s - (time.monotonic() - started)

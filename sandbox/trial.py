@@ -20,7 +20,7 @@ TRIAL_S = 90.0
 def trial(engine: DockerEngine, environment: Environment, plan: Plan, toolchain: Toolchain, tree: Tree, root: str, git: Mapping[str, bytes]) -> TestReport:
     """Collect the tests in a real box, without running one."""
     request = replace(toolchain.runner.collect(plan, tree), environment=(*environment.variables, *plan.environment))
-    with open_box(engine, environment.image, root, to_tar(tree, git), replace(toolchain.room, collect_s=TRIAL_S)) as box:
+    with open_box(engine, environment.image, root, to_tar(tree, git), replace(toolchain.room, collect_s=TRIAL_S), services=plan.services) as box:
         return build_report(box.run(request), root)
 
 

@@ -60,7 +60,7 @@ class Preparation:
     def workshop(self) -> Workshop:
         """With the time that is left."""
         left = max(1.0, min(LONGEST_S, self.deadline - time.monotonic()))
-        return Workshop(self.settings.data_dir, self.settings.trusted_ca(), self.settings.install_hosts, budget_s=left)
+        return Workshop(self.settings.data_dir, self.settings.trusted_ca(), self.settings.install_hosts, budget_s=left, disk_gb=self.settings.install_gb)
 
     def environments(self) -> Prepared | Evidence:
         """Both environments, or the evidence that there is none. Raises EngineUnavailable."""
@@ -92,6 +92,8 @@ class Preparation:
         more += shadowed_modules(change, base.modules)
         if base.dropped:
             more.append(warning("requirements_dropped", f"could not be installed: {'; '.join(base.dropped[:12])}"))
+        if self.plan.services_missing:
+            more.append(warning("services_missing", f"CI starts beside the tests what can't be had here: {', '.join(self.plan.services_missing)}"))
         if refused := tuple(dict.fromkeys((*base.refused, *patched.refused))):
             more.append(note("hosts_refused", f"the installation asked for hosts that are not on its list: {', '.join(refused[:12])}"))
         return Prepared(base, patched, tuple(more))

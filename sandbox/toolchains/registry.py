@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from dataclasses import replace
 
-from sandbox.plan import Plan
+from sandbox.plan import Choice, Plan
+from sandbox.services.wanted import Wanted, wanted_services
 from sandbox.toolchains.generic.toolchain import GENERIC
 from sandbox.toolchains.go.toolchain import GO
 from sandbox.toolchains.node.toolchain import NODE
@@ -27,7 +29,18 @@ def detect_plans(tree: Tree, sight: Sight) -> tuple[Plan, ...]:
     """The plans of a tree. One without a test file is dropped where another has some: a script or a manifest beside the real project. Where no
     language's tests are found, the repository's own test command is the plan."""
     found = [plan for toolchain in TOOLCHAINS for plan in toolchain.detect(tree, sight)]
-    return tuple([plan for plan in found if plan.test_files] or list(GENERIC.detect(tree, sight)) or found[:1])
+    chosen = [plan for plan in found if plan.test_files] or list(GENERIC.detect(tree, sight)) or found[:1]
+    return tuple(_with_services(plan, wanted_services(tree)) for plan in chosen)
+
+
+def _with_services(plan: Plan, wanted: Wanted) -> Plan:
+    """The databases that CI starts beside the tests, and what CI tells the tests of them."""
+    if not wanted.services and not wanted.missing:
+        return plan
+    why = [Choice("service", f"{one.kind} on port {one.port}, for {one.image}", one.file, one.line) for one in wanted.services]
+    known = {name for name, _ in plan.environment}
+    return replace(plan, services=wanted.services, services_missing=wanted.missing, why=(*plan.why, *why),
+                   environment=(*plan.environment, *(row for row in wanted.variables if row[0] not in known)))
 
 
 class JointRules:
