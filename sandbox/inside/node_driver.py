@@ -95,6 +95,8 @@ class NodeRun:
         self.files.setdefault(group, "begun")
 
     def on_start(self, event, group):
+        if self.files.get(group) in ("collected", "broken"):
+            return  # told late: its end is known
         place = self.place(self.name(group, event["t"], 0), group)
         if place is not None and place not in self.open:
             self.open[place] = time.monotonic()

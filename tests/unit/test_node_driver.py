@@ -96,6 +96,13 @@ def test_equal_titles_have_ordinals_and_a_retry_has_none(run: Any, channel: Chan
     assert channel.outcomes() == {"a.js :: g > same": "passed", "a.js :: g > same #2": "failed"}
 
 
+def test_a_start_that_is_told_after_the_file_has_ended_is_no_second_test(run: Any, channel: Channel) -> None:
+    one = {"f": "/repo/x/a.js", "t": ["late"]}
+    for event in ({"e": "test", **one, "o": "passed"}, {"e": "end", "f": "/repo/x/a.js"}, {"e": "start", **one}):
+        run.event(event)
+    assert [record["k"] for record in channel.sent if record["k"] == "start"] == ["start"]
+
+
 def test_frames_are_those_of_the_repository(run: Any) -> None:
     stack = "TypeError: x\n    at f (/repo/x/lib/a.js:3:5)\n    at g (/opt/env/tree/node_modules/m/i.js:1:1)\n    at file:///repo/x/test/b.mjs:9:1\n    at node:internal/x:1:1"
     failure = run.failure({"x": "Error", "m": "x", "st": stack})
