@@ -19,6 +19,7 @@ function failureOf(errors) {
 export default class Reporter {
   constructor() {
     this.told = new Set();
+    this.cases = new Set();
   }
 
   // 3 and newer
@@ -28,17 +29,22 @@ export default class Reporter {
   }
 
   onTestCaseReady(test) {
+    if (this.cases.has(test.id)) return;
     if (test.options && (test.options.mode === 'skip' || test.options.mode === 'todo')) return;
     report.send({ e: 'start', f: test.module.moduleId, t: titles(test, (one) => one.type === 'module') });
   }
 
+  onTestCaseResult(test) {
+    if (this.cases.has(test.id)) return;
+    this.cases.add(test.id);
+    const { state, errors } = test.result();
+    const diagnostic = test.diagnostic();
+    this.tell(test.module.moduleId, titles(test, (one) => one.type === 'module'), state, diagnostic && diagnostic.duration, errors);
+  }
+
   onTestModuleEnd(module) {
     this.told.add(module.moduleId);
-    for (const test of module.children.allTests()) {
-      const { state, errors } = test.result();
-      const diagnostic = test.diagnostic();
-      this.tell(module.moduleId, titles(test, (one) => one.type === 'module'), state, diagnostic && diagnostic.duration, errors);
-    }
+    for (const test of module.children.allTests()) this.onTestCaseResult(test);
     const own = module.errors();
     const inner = [...module.children.allSuites()].flatMap((suite) => suite.errors());
     if (own.length || inner.length) this.broken(module.moduleId, [...own, ...inner]);
