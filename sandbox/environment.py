@@ -91,6 +91,23 @@ def prepare(
 
     `added`: requirements that a change adds, already looked at by the caller. Raises EnvironmentFailed, UnknownPackage, ImageUnavailable.
     """
+    environment = _installed(engine, workshop, plan, tree, root, git, today, added, say)
+    generated_from = toolchain_of(plan).generated_from
+    inputs = tuple(generated_from(plan, tree)) if generated_from else ()
+    if not inputs:
+        return environment
+    started = time.monotonic()
+    try:
+        built = rebuild(engine, workshop, environment, plan, tree, inputs, git=git, say=say)
+    except BuildFailed as error:
+        raise EnvironmentFailed("the build fails without a network", environment.tried, str(error)) from error
+    return replace(built, cached=environment.cached and built.cached, seconds=environment.seconds + time.monotonic() - started)
+
+
+def _installed(
+    engine: DockerEngine, workshop: Workshop, plan: Plan, tree: Tree, root: str, git: Mapping[str, bytes], today: datetime.date,
+    added: tuple[str, ...], say: Say,
+) -> Environment:
     started = time.monotonic()
     base = toolchain_of(plan).installer.base(engine)
     key = environment_key(plan, tree, base, (*added, root), today)
@@ -224,9 +241,9 @@ def rebuild(
     engine: DockerEngine, workshop: Workshop, base: Environment, plan: Plan, tree: Tree, inputs: tuple[str, ...], *, git: Mapping[str, bytes],
     say: Say = lambda _: None,
 ) -> Environment:
-    """The environment of a side whose generated files (extension modules, tables) are made from other inputs: base's packages, no network.
+    """The environment of a side whose generated files (extension modules, tables, bundles) are made from other inputs: base's packages, no network.
 
-    `inputs`: the files that differ. Raises BuildFailed with the last lines of the compiler.
+    `inputs`: the files that differ from those of `base`. Raises BuildFailed with the last lines of the compiler.
     """
     installer = toolchain_of(plan).installer
     sources = hashlib.sha256("".join(f"{path}\0{tree[path].data!r}" for path in inputs if path in tree).encode()).hexdigest()
@@ -235,7 +252,7 @@ def rebuild(
         here = kept(engine, key, base.root, plan)
         if here:
             return here
-        say("extension modules: building them from the change's sources")
+        say("environment: building from the sources")
         tmpfs = {base.root: "rw,exec,size=4g,mode=755", "/tmp": "rw,exec,size=4g,mode=1777"}
         with open_build(engine, base.image, tmpfs, None, installer.variables(plan), network="none") as build:
             build.need(["rm", "-rf", "/opt/overlay"], 60)
@@ -243,5 +260,5 @@ def rebuild(
             done = installer.rebuild(build, base.root)
             if not done.ok:
                 raise BuildFailed("\n".join(done.output.strip().splitlines()[-30:]))
-            made = _Rebuilt([*base.tried, "extension modules from the change's sources: ok"], list(base.dropped), dict(base.variables))
+            made = _Rebuilt([*base.tried, "built from the sources: ok"], list(base.dropped), dict(base.variables))
             return keep(build, installer, made, key, base.root, plan)

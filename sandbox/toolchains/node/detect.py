@@ -68,7 +68,8 @@ def _plan(tree: Tree, root: Package, packages: Mapping[str, Package], sight: Sig
         interpreters=releases(tree, root, sight.commit_date, why), directory=root.folder, test_files=tuple(sorted(sources)),
         manifests=_manifests(tree, root, packages, manager, sight), exclude_newer=sight.commit_date if dated else None, version=sight.version,
         why=tuple(why),
-        manager=manager.name, manager_version=manager.version, lock=manager.lock, suites=tuple(suites), builds=tuple(builds), compiled=compiled,
+        manager=manager.name, manager_version=manager.version, lock=manager.lock, suites=tuple(suites), builds=tuple(builds),
+        prebuilt=bool(builds) and not _are_built(tree, suites), compiled=compiled,
         packages=tuple(packages), left_out=left_out(tree, packages) if not manager.lock else ())
 
 

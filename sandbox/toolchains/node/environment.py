@@ -16,14 +16,17 @@ from sandbox import images, inside
 from sandbox.build_container import BuildContainer, Step
 from sandbox.docker import DockerEngine
 from sandbox.errors import EnvironmentFailed, UnknownPackage
+from sandbox.hardening import RUNNER_UID
 from sandbox.plan import Plan
 from sandbox.results.report import TestReport
 from sandbox.toolchains.node.plan import NodePlan, of_node
 from sandbox.toolchains.protocol import Ground
+from sandbox.toolchains.shared_paths import is_prose
 from sandbox.workspace import Tree
 
 HOME, TOOLS, KEPT = "/opt/env", "/opt/env/tools", "/opt/env/tree"
-REPORTERS, FACTS = "/opt/env/dualgate", "/opt/env/facts.json"
+REPORTERS, FACTS, PLAN = "/opt/env/dualgate", "/opt/env/facts.json", "/opt/env/plan.json"
+REBUILT = "/tmp/rebuilt"
 PATH = f"{HOME}/bin:/usr/local/bin:/usr/bin:/bin"
 NPM, TOOL_NODE, OLD_TOOL_NODE = "10", "22", "16"
 STEP_S = 900.0
@@ -67,7 +70,7 @@ def reporters_number() -> int:
     total = hashlib.sha256()
     for name, data in reporters().items():
         total.update(name.encode() + b"\0" + data)
-    for name in ("node_unpacked.py", "npm_package.py"):
+    for name in ("node_unpacked.py", "npm_package.py", "node_build.py"):
         total.update(inside.source(name).encode())
     return int(total.hexdigest()[:10], 16)
 
@@ -195,6 +198,9 @@ class NodeLadder:
         for name, data in reporters().items():
             self.build.write(f"{REPORTERS}/{name}", data)
         self.build.write("/opt/unpacked", inside.source("node_unpacked.py").encode(), "755")
+        self.build.write(f"{TOOLS}/node_build.py", inside.source("node_build.py").encode())
+        steps = [{"folder": one.folder, "command": one.command} for one in self.plan.builds]
+        self.build.write(PLAN, json.dumps({"prebuilt": self.plan.prebuilt, "steps": steps}).encode())
         if any(suite.runner == "uvu" for suite in self.plan.suites):
             script = (f"for f in $(find -L {self.folder}/node_modules/uvu/dist -maxdepth 1 -name 'index.*js'); do sed -i "
                       "-e 's/state\\.__test__ = test\\.name;/&globalThis.__dualgate_uvu\\&\\&globalThis.__dualgate_uvu.start(name,test.name);/' "
@@ -204,22 +210,9 @@ class NodeLadder:
             self._need("uvu speaks", script)
 
     def _build_once(self) -> None:
-        """The builds on base: whether they succeed, and which folders they write into."""
-        facts: dict[str, object] = {"builds": {}, "written": []}
-        statuses: dict[str, int | None] = {}
-        for step in self.plan.builds:
-            path = f"{posixpath.join(self.root, step.folder)}/node_modules/.bin:{self.root}/node_modules/.bin"
-            self._try(f"build: {step.command}", f"cd {posixpath.join(self.root, step.folder)} && PATH={path}:$PATH && {step.command}")
-            statuses[f"{step.folder}\0{step.command}"] = self.last.status if self.last else None
-        facts["builds"] = statuses
+        """The builds on base: whether they succeed, and what they write; where tests are built as well, each box makes its own."""
         if self.plan.builds:
-            facts["written"] = self._written()
-        self.build.write(f"{HOME}/builds.json", json.dumps(facts).encode())
-
-    def _written(self) -> list[str]:
-        """Folders that files were made in, from the root; what was made is taken away again: each box makes its own."""
-        shown = self.build.step(["/bin/sh", "-c", WRITTEN, "sh", self.root], 120)
-        return sorted({posixpath.dirname(line) for line in shown.output.splitlines() if line.strip()})
+            self._try("build", f"rm -rf /opt/overlay; {build_words(self.plan, self.root, 'first' if self.plan.prebuilt else 'trial')}")
 
     def _shell(self, command: str) -> list[str]:
         settings = " ".join(f"{name}='{value}'" for name, value in {**QUIET, "PATH": PATH}.items())
@@ -242,17 +235,26 @@ class NodeLadder:
         return "\n".join(lines[-40:])
 
 
+def build_words(plan: NodePlan, root: str, what: str) -> str:
+    """The command that builds in a build container, for a shell."""
+    steps = [{"folder": one.folder, "command": one.command} for one in plan.builds]
+    return f"/usr/bin/python3 -I {TOOLS}/node_build.py {shlex.quote(root)} {shlex.quote(json.dumps(steps))} {what}"
+
+
+def sources(plan: Plan, tree: Tree) -> tuple[str, ...]:
+    """What the builds may read, where they are made beside the installation: all but tests and prose."""
+    mine = of_node(plan)
+    if not mine.prebuilt:
+        return ()
+    tests = set(mine.test_files)
+    return tuple(path for path in tree if path not in tests and not is_prose(path))
+
+
 def registry() -> str:
     """The address of the npm registry."""
     return "https://registry.npmjs.org"
 
 
-WRITTEN = r"""
-cd "$1"
-find . \( -name node_modules -o -name .git \) -prune -o -type f -print | sed 's,^./,,' | sort > /tmp/now
-comm -13 /tmp/listed /tmp/now
-comm -13 /tmp/listed /tmp/now | tr '\n' '\0' | xargs -0 -r rm -f
-"""
 OVERLAY = """
 set -e
 cd "$1"
@@ -263,7 +265,8 @@ find . -name .git -prune -o -type d -name node_modules -print -prune | sed 's,^.
   cp -a "$folder" "/opt/env/tree/$folder"
   echo "$folder"
 done
-chmod -R a+rX /opt/env
+chown -R 0:0 /opt/env
+chmod -R a+rX,go-w /opt/env
 """
 RELINK = """
 import os, sys
@@ -318,13 +321,22 @@ class NodeInstaller:
 
     def overlay(self, build: BuildContainer, root: str) -> tuple[str, bool]:
         """The folders of packages move into the image; each box gets links to them."""
+        if build.step(["test", "-e", REBUILT], 30).ok:
+            return "built from the sources", True
         done = build.need(["/bin/sh", "-c", OVERLAY, "sh", root], 900)
         build.need(["/usr/bin/python3", "-I", "-c", RELINK, root], 300)
         folders = [line for line in done.output.splitlines() if line.strip()]
         facts = json.loads(build.read(f"{HOME}/builds.json") or b"{}")
-        build.write(FACTS, json.dumps({**facts, "modules": folders}).encode())
-        return f"installed into {', '.join(folders[:8]) or 'nothing'}", False
+        plan = json.loads(build.read(PLAN) or b"{}")
+        written = facts.get("written", []) if not plan.get("prebuilt") else []
+        build.write(FACTS, json.dumps({**facts, "written": written, "modules": folders}).encode())
+        return f"installed into {', '.join(folders[:8]) or 'nothing'}", bool(plan.get("prebuilt"))
 
     def rebuild(self, build: BuildContainer, root: str) -> Step:
-        """Never needed: what is built is built in each box."""
-        raise NotImplementedError
+        """The builds from the sources at hand, by the runner's uid: nothing of the image is theirs to change."""
+        plan = json.loads(build.read(PLAN) or b"{}")
+        build.need(["/bin/sh", "-c", f"chown -R {RUNNER_UID}:{RUNNER_UID} {root} && /opt/unpacked {root} && touch {REBUILT}"], 300)
+        build.write(f"{TOOLS}/node_build.py", inside.source("node_build.py").encode())
+        words = ["/usr/bin/python3", "-I", f"{TOOLS}/node_build.py", root, json.dumps(plan["steps"]), "again"]
+        settings = [f"{name}={value}" for name, value in {**RUNTIME, "CI": "true", "HOME": "/tmp"}.items()]
+        return build.step(["/usr/bin/env", *settings, *words], STEP_S)

@@ -41,6 +41,7 @@ class NodePlan(Plan):
     lock: str = ""
     suites: tuple[Suite, ...] = ()
     builds: tuple[Build, ...] = ()
+    prebuilt: bool = False  # the builds are made once a side, beside the installation; else in each box, from the tests as well
     compiled: tuple[tuple[str, str], ...] = ()
     packages: tuple[str, ...] = ()  # folders of the packages that are installed together
     left_out: tuple[str, ...] = ()

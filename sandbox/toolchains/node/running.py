@@ -66,5 +66,5 @@ def _words(suite: Suite) -> list[str]:
 def _settings(plan: NodePlan) -> dict[str, object]:
     suites = [{"folder": suite.folder, "runner": suite.runner, "files": list(suite.files), "words": list(suite.words), "node": list(suite.node),
                "environment": [list(pair) for pair in suite.environment], "named": list(suite.named)} for suite in plan.suites]
-    builds = [{"folder": build.folder, "command": build.command} for build in plan.builds]
+    builds = [{"folder": build.folder, "command": build.command} for build in (() if plan.prebuilt else plan.builds)]
     return {"suites": suites, "builds": builds, "directory": posixpath.normpath(plan.directory) if plan.directory else ""}
