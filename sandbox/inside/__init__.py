@@ -9,7 +9,8 @@ from functools import cache
 from importlib import resources
 
 ENVIRONMENT_PYTHON, IMAGE_PYTHON = "/opt/env/bin/python", "/usr/bin/python3"
-DRIVERS = {"pytest": "pytest_driver.py", "script": "script_driver.py", "go": "go_driver.py", "cargo": "cargo_driver.py"}
+DRIVERS = {"pytest": "pytest_driver.py", "script": "script_driver.py", "go": "go_driver.py", "cargo": "cargo_driver.py",
+           "maven": "maven_driver.py"}
 
 
 def source(name: str) -> str:
