@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-
 JAVA_ID = re.compile(r"((?:[^\s:#]*/)?[A-Za-z_][\w.]*)(?:\$[\w$]+)?#(?![^\s:(\[]*\.\w+::)")
 
 

@@ -42,7 +42,7 @@ class JavaPlacing:
         roots = [(module, root) for module in of_java(plan).modules for root in module.test_roots[:1]]
         if not roots:
             raise ValueError("no module here has a folder of tests")
-        module, root = min(roots, key=lambda row: (not _has(tree, row[0].folder, folder), not _edited(row[0].folder, source), row[0].folder))
+        _, root = min(roots, key=lambda row: (not _has(tree, row[0].folder, folder), not _edited(row[0].folder, source), row[0].folder))
         path = posixpath.join(root, folder, f"{stem}.java")
         if path in tree:
             raise ValueError(f"{path} is there already: the class must have a name of its own")

@@ -12,7 +12,8 @@ from sandbox.toolchains.protocol import Ground
 from sandbox.workspace import Tree
 
 SUITES = {"17": "bookworm", "21": "trixie", "25": "trixie"}  # Debian's releases with each as a package of its own
-FONTS = ("fontconfig", "fonts-dejavu-core")  # without any, java.awt fails where a text is only measured
+# Without any font java.awt fails where a text is only measured; curl brings Maven.
+WITH = ("curl", "fontconfig", "fonts-dejavu-core")
 USUAL = "17"
 OLDEST_LEVEL = {"17": 7, "21": 8, "25": 8}  # what javac still takes as -source
 JAVA_VERSION = re.compile(r"java(?:-version|_version|)\s*:\s*(.+?(?:\n\s+-\s.+)*)(?:\n|$)")
@@ -20,7 +21,7 @@ JAVA_VERSION = re.compile(r"java(?:-version|_version|)\s*:\s*(.+?(?:\n\s+-\s.+)*
 
 def image_with(engine: DockerEngine, release: str) -> str:
     """Id of the base image with a JDK, made on demand. Raises ImageUnavailable."""
-    return images.bootstrap(engine, suite=SUITES[release], more=(f"openjdk-{release}-jdk-headless", *FONTS))
+    return images.bootstrap(engine, suite=SUITES[release], more=(f"openjdk-{release}-jdk-headless", *WITH))
 
 
 def ground(engine: DockerEngine, release: str) -> Ground:

@@ -41,7 +41,7 @@ class JavaRules:
 
     def is_test(self, path: str) -> bool:
         """Anything below a folder of tests; elsewhere, source named and written as a test."""
-        if self.is_harness(path) and not SAMPLES.search(path):
+        if self.is_harness(path):
             return False
         if TEST_FOLDER.search(path):
             return True
@@ -65,7 +65,8 @@ class JavaRules:
 
     def is_prose(self, path: str) -> bool:
         """Readme, documentation, licence, change log."""
-        return (is_prose(path) or path.startswith("src/changes/") or "/src/site/" in f"/{path}") and not path.endswith(SUFFIXES) and not TEST_FOLDER.search(path)
+        told = is_prose(path) or path.startswith("src/changes/") or "/src/site/" in f"/{path}"
+        return told and not path.endswith(SUFFIXES) and not TEST_FOLDER.search(path)
 
     def shadowing(self, source: Changes, tests: Changes) -> list[tuple[str, str]]:
         """New classes in the packages of the platform and of the test libraries, where base has none in that package."""

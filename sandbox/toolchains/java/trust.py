@@ -18,7 +18,7 @@ def key_store(bundle: bytes) -> bytes:
     for place, certificate in enumerate(certificates):
         body += struct.pack(">I", 2) + _text(f"authority-{place}") + struct.pack(">Q", 0) + _text("X.509")
         body += struct.pack(">I", len(certificate)) + certificate
-    return body + hashlib.sha1(PASSWORD.encode("utf-16-be") + b"Mighty Aphrodite" + body).digest()  # noqa: S324 (the format's own)
+    return body + hashlib.sha1(PASSWORD.encode("utf-16-be") + b"Mighty Aphrodite" + body).digest()
 
 
 def _text(word: str) -> bytes:

@@ -26,12 +26,13 @@ SIGNS = Signs(
     strong={
         "names the test runner": re.compile(
             r"\borg\.(junit|testng|apache\.maven\.surefire|opentest4j|hamcrest|mockito)\b|\bjunit\.framework\b|\bsurefire\b|junit\.platform"),
-        "speaks like the test runner": re.compile(r"TEST-[^\"\n]*\.xml|surefire-reports|test-results|<testcase|<testsuite|Tests run:|:maven-surefire|BUILD SUCCESS"),
+        "speaks like the test runner": re.compile(
+            r"TEST-[^\"\n]*\.xml|surefire-reports|test-results|<testcase|<testsuite|Tests run:|:maven-surefire|BUILD SUCCESS"),
         "reads its callers' frames": re.compile(
             r"\bgetStackTrace\s*\(|\bStackWalker\b|\bThread\.(currentThread\(\)\.getName|getAllStackTraces|dumpStack)\b|\bsun\.reflect\.Reflection\b"),
         "ends the process without its clean-up": re.compile(r"\bRuntime\.getRuntime\(\)\.halt\b|\.halt\(\s*-?\d|\bProcessHandle\b"),
         "takes over the classes that are loaded": re.compile(
-            r"\bjava\.lang\.instrument\b|\bClassFileTransformer\b|\bpremain\b|\bagentmain\b|\bVirtualMachine\.attach\b|\bsun\.misc\.Unsafe\b|\bLookup#?\.?defineClass\b"),
+            r"\bsun\.misc\.Unsafe\b|\bjava\.lang\.instrument\b|\bClassFileTransformer\b|\bpremain\b|\bagentmain\b|\bVirtualMachine\.attach\b|\.defineClass\("),
     },
     weak={
         "ends the process": re.compile(r"\bSystem\.exit\(|\.addShutdownHook\("),

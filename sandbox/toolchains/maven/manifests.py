@@ -59,7 +59,8 @@ def with_dependency(text: str, coordinates: str) -> str:
     version = f"<version>{rest[0]}</version>" if rest else ""
     row = f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>{version}</dependency>"
     blank = INERT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-    known = re.search(rf"<dependency>(?:(?!</dependency>).)*?<artifactId>\s*{re.escape(artifact)}\s*</artifactId>(?:(?!</dependency>).)*?</dependency>", blank, re.DOTALL)
+    inside = r"(?:(?!</dependency>).)*?"
+    known = re.search(rf"<dependency>{inside}<artifactId>\s*{re.escape(artifact)}\s*</artifactId>{inside}</dependency>", blank, re.DOTALL)
     if known:
         old = text[known.start():known.end()]
         bare = re.sub(r"<version>.*?</version>", "", old, flags=re.DOTALL)

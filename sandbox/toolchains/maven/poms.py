@@ -49,7 +49,7 @@ def _bare(element: ElementTree.Element) -> ElementTree.Element:
 def parse(path: str, text: str) -> Pom | None:
     """None for what is no pom."""
     try:
-        root = _bare(ElementTree.fromstring(text))  # noqa: S314 (expat of every supported Python bounds entity expansion)
+        root = _bare(ElementTree.fromstring(text))
     except (ElementTree.ParseError, ValueError):
         return None
     if root.tag != "project":
@@ -60,11 +60,15 @@ def parse(path: str, text: str) -> Pom | None:
     compilers = [plugin for plugin in root.iter("plugin") if plugin.findtext("artifactId", "").strip() == "maven-compiler-plugin"]
     words = [inner.text or "" for plugin in compilers for name in ("release", "source", "target") for inner in plugin.findall(f"configuration/{name}")]
     rows = [row for scope in scopes for row in scope.findall("dependencies/dependency")]
+    modules = tuple(posixpath.normpath(posixpath.join(posixpath.dirname(path), _text(one))) for scope in scopes for one in scope.findall("modules/module"))
     return Pom(
-        path, _said(root, "groupId") or _said(root, "parent/groupId"), _said(root, "artifactId"), _said(root, "packaging") or "jar",
-        tuple(posixpath.normpath(posixpath.join(posixpath.dirname(path), (one.text or "").strip())) for scope in scopes for one in scope.findall("modules/module")),
-        _said(root, "parent/artifactId"), tuple(properties.items()), tuple([*(properties[name] for name in LEVELS if name in properties), *words]),
+        path, _said(root, "groupId") or _said(root, "parent/groupId"), _said(root, "artifactId"), _said(root, "packaging") or "jar", modules,
+        _said(root, "parent/artifactId"), tuple(properties.items()), (*(properties[name] for name in LEVELS if name in properties), *words),
         tuple((_said(row, "groupId"), _said(row, "artifactId"), _said(row, "version")) for row in rows), _said(root, "build/testSourceDirectory") or None)
+
+
+def _text(element: ElementTree.Element) -> str:
+    return (element.text or "").strip()
 
 
 def _said(element: ElementTree.Element, place: str) -> str:
@@ -81,7 +85,8 @@ def read_builds(tree: Tree) -> list[list[Pom]]:
     """Every build that is no sample: its poms, the outermost first, each with all its modules."""
     taken: set[str] = set()
     found = []
-    for path in sorted((path for path in tree if posixpath.basename(path) == "pom.xml" and not SAMPLE_FOLDERS.search(path)), key=lambda path: (path.count("/"), path)):
+    paths = [path for path in tree if posixpath.basename(path) == "pom.xml" and not SAMPLE_FOLDERS.search(path)]
+    for path in sorted(paths, key=lambda path: (path.count("/"), path)):
         if path in taken:
             continue
         build = _reach(tree, path, taken)
