@@ -24,6 +24,7 @@ RESUMES = 8
 CHOSEN_LIMIT = 100000  # bytes of -Dtest; the kernel takes 128 KiB a word
 METHODS_MOST = 150
 BEGUN = re.compile(r"^(?:\[INFO\] )?Running ([\w.$]+)")
+RESULTS = re.compile(r"^(?:\[\w+\] )?Results ?:")
 ENDED = re.compile(r"^(?:\[\w+\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)(?:, Time elapsed: [^<\n]*?)?(?: *<<< \w+!)?(?:,? --? in ([\w.$]+))?\s*$")
 GOAL = re.compile(r"^\[INFO\] --- (?:[\w-]+?-)?(\w+)(?:-maven-plugin)?:[\w.-]+:([\w-]+) .*@ (\S+) ---")
 FAILED_GOAL = re.compile(r"^\[ERROR\] Failed to execute goal (?:on project (\S+?):|(\S+?)(?: \([^)]*\))? on project (\S+?):) ?(.*)$")
@@ -58,7 +59,7 @@ class MavenRun:
         self.wanted = None if payload["wanted"] is None else set(payload["wanted"])
         self.places, self.counts, self.lines, self.sources = {}, collections.Counter(), {}, None
         self.done, self.told = set(), set()
-        self.running, self.since, self.hung = None, 0.0, None
+        self.running, self.hung = {}, None  # classes that have begun, and when
         self.module, self.lock, self.cut = None, threading.RLock(), False
         self.failed = self.count = 0
         self.dead = False
@@ -108,7 +109,7 @@ class MavenRun:
             for folder in sorted(os.listdir(target)) if os.path.isdir(target) else []:
                 path = os.path.join(target, folder, "TEST-%s.xml" % name)
                 if folder.endswith("-reports") and os.path.isfile(path):
-                    found.append((os.stat(path).st_mtime, path, module))
+                    found.append((os.stat(path).st_mtime_ns, path, module))
         return sorted(found, key=lambda row: -row[0])
 
     def directory_of(self, module):
@@ -200,7 +201,7 @@ class MavenRun:
         line = line.rstrip("\n")
         goal = GOAL.match(line)
         if goal:
-            self.finish_class()
+            self.lose_running()
             self.module = next((m for m in self.modules if m.name == goal[3]), None)
             if self.module is not None:
                 self.module.seen = True
@@ -208,10 +209,11 @@ class MavenRun:
             return
         begun, ended = BEGUN.match(line), ENDED.match(line)
         if begun:
-            self.finish_class()
-            self.running, self.since = begun[1], time.monotonic()
+            self.running[begun[1]] = time.monotonic()
+        elif RESULTS.match(line):
+            self.lose_running()
         elif ended and (ended[5] or self.running):
-            self.ended(ended[5] or self.running, sum(int(ended[n]) for n in (2, 3)))
+            self.ended(ended[5] or list(self.running)[-1], sum(int(ended[n]) for n in (2, 3)))
         elif self.module is not None and (line.startswith("[ERROR]") or (self.module.errors and re.match(r"\s+(symbol|location|required|found|reason):", line))):
             if len(self.module.errors) < 400:
                 self.module.errors.append(line)
@@ -223,40 +225,35 @@ class MavenRun:
 
     def ended(self, name, bad):
         """A class has come to its end: its report is there, and Maven's."""
-        self.running = None
-        for _, path, module in self.reports_of(name):
-            mark = (path, os.stat(path).st_mtime_ns)
-            if mark in self.told:
-                continue
-            self.told.add(mark)
-            suite = read_report(path)
-            if suite is None:
-                self.send({"k": "uncollected", "file": group_at(module, name), "message": "its report can't be read"})
-                return
-            cases = suite.findall("testcase")
-            if sum(outcome_of(case)[0] == "failed" for case in cases) < bad and not any(case.find("flakyFailure") is not None for case in cases):
-                self.failed += 1
-                self.send({"k": "died", "file": group_at(module, name)})
-                return
-            for case in cases:
-                self.case(module, case, name)
-            group = group_at(module, name)
-            self.done.add(group)
-            self.send({"k": "collected", "file": group})
+        self.running.pop(name, None)
+        fresh = [row for row in self.reports_of(name) if (row[1], row[0]) not in self.told]
+        module = fresh[0][2] if fresh else self.module
+        if module is None:
             return
-
-    def finish_class(self):
-        """What was running when something else began has not come to its end."""
-        if self.running is None:
-            return
-        name, self.running = self.running, None
-        group = group_at(self.module, name) if self.module else name
-        if name in ("TestSuite",) or self.module is None:
-            return
-        self.failed += 1
+        group, suite = group_at(module, name), read_report(fresh[0][1]) if fresh else None
+        self.told.update((path, mark) for mark, path, _ in fresh)
         self.done.add(group)
-        self.dead = True
+        cases = suite.findall("testcase") if suite is not None else []
+        failed = sum(outcome_of(case)[0] == "failed" for case in cases)
+        if suite is None or failed < bad:  # no report, or one that hides what Maven has counted
+            self.lose(group)
+            return
+        for case in cases:
+            self.case(module, case, name)
+        self.send({"k": "collected", "file": group})
+
+    def lose(self, group):
+        """A class whose results are not to be had."""
+        self.failed += 1
         self.send({"k": "died", "file": group})
+
+    def lose_running(self):
+        """Classes that have begun and not ended when the machine that they were in is gone."""
+        for name in self.running if self.module is not None else ():
+            self.dead = True
+            self.done.add(group_at(self.module, name))
+            self.lose(group_at(self.module, name))
+        self.running = {}
 
     def lost(self):
         """Whether a Java machine died since this was asked last: the classes behind that never began."""
@@ -300,11 +297,12 @@ class MavenRun:
     # time
 
     def hanging(self):
-        """(class, method, [file, line, method]) of a test that has had its time: seen in the same method for as long."""
+        """(a class that has had the time of a test, since when it runs), or None."""
         limit = self.payload["test_seconds"]
-        if not self.running or not limit or time.monotonic() - self.since < limit:
+        if not self.running or not limit:
             return None
-        return self.running
+        name, since = list(self.running.items())[-1]
+        return (name, since) if time.monotonic() - since > limit else None
 
 
 def group_of(name):
@@ -400,23 +398,29 @@ def method_now(pid, kind):
 
 def end_hang(run, seen):
     """Look at what a class that takes long is doing; end its machine once one method had all the time of a test."""
-    kind = run.hanging()
-    machines = test_machines() if kind else []
+    with run.lock:
+        found = run.hanging()
+    machines = test_machines() if found else []
     if not machines:
         return
+    kind, since = found
     method = method_now(machines[0], kind)
-    key = (kind, method[0] if method else None)
-    first = seen.setdefault(key, time.monotonic())
+    key, now = (kind, method[0] if method else None), time.monotonic()
+    # What is seen at the first look may have been there all the time: the class is as old as a test may be.
+    first = seen.setdefault(key, now if seen else since)
     for other in [one for one in seen if one != key]:
         del seen[other]
-    waited = time.monotonic() - first
-    if waited < (run.payload["test_seconds"] if method is None or run.since + run.payload["test_seconds"] * 2 < first else SAMPLE_S * 2):
+    if now - first < run.payload["test_seconds"] + SAMPLE_S:
         return
     seen.clear()
     with run.lock:
-        if run.running == kind:
+        if kind in run.running:
             run.hung = (kind, method)
-    for pid in machines:
+    signal_all(machines)
+
+
+def signal_all(pids):
+    for pid in pids:
         try:
             os.kill(pid, signal.SIGKILL)
         except OSError:
@@ -482,7 +486,7 @@ def drop_reports(run):
                 try:
                     os.remove(path)
                 except OSError:
-                    run.told.add((path, os.stat(path).st_mtime_ns))
+                    run.told.add((path, os.stat(path).st_mtime_ns))  # of the tree itself
 
 
 def command(run, test, goal):
@@ -505,7 +509,7 @@ def maven(run, test, goal, stop_at):
     for module in run.modules:
         module.seen = module.tested = False
         module.errors, module.failed = [], ""
-    run.module = run.running = None
+    run.module, run.running = None, {}
     process = subprocess.Popen(command(run, test, goal), cwd=run.directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                start_new_session=True)
     ended = threading.Event()
@@ -520,7 +524,7 @@ def maven(run, test, goal, stop_at):
     helper.join(5)
     with run.lock:
         if not run.cut:
-            run.finish_class()
+            run.lose_running()
     return status
 
 
