@@ -50,10 +50,12 @@ class MavenLadder:
     variables: dict[str, str] = field(default_factory=dict)
     last: Step | None = None
     _started: float = field(default_factory=time.monotonic)
+    _flags: list[str] = field(default_factory=list)
+    _jvm: list[str] = field(default_factory=list)
 
     def install(self) -> None:
         """Maven, then one test of each module run with a network: what it fetches is what the runs will need."""
-        self._need("folders", f"mkdir -p {HOME} {KEPT_REPOSITORY} {LAID} {LAID}")
+        self._need("folders", f"mkdir -p {HOME} {KEPT_REPOSITORY} {LAID}")
         java = self.build.step(["/bin/sh", "-c", f"echo {home_words(self.release)}"], 30).output.strip()
         self.variables.update({
             "JAVA_HOME": java, "PATH": f"{java}/bin:{HOME}/maven/bin:/usr/local/bin:/usr/bin:/bin", "MAVEN_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"})
@@ -63,6 +65,8 @@ class MavenLadder:
             self._settings(mirror=True)
             self._need("forget what could not be had", f"find {KEPT_REPOSITORY} -name '*.lastUpdated' -delete")
             self._warm("every repository by way of Central")
+        if self.last is not None and not self.last.ok and not self._compiled():
+            raise EnvironmentFailed("no test could be compiled", tuple(self.tried), self._errors())
         if self.plan.extra:
             self.asked(self.plan.extra)
         self._readable()
@@ -111,14 +115,12 @@ class MavenLadder:
         if match:
             self._jvm += [f"-D{scheme}.proxyHost={match[1]} -D{scheme}.proxyPort={match[2]}" for scheme in ("http", "https")]
 
-    _flags: list[str] = field(default_factory=list)
-    _jvm: list[str] = field(default_factory=list)
-
     def _mvn(self) -> str:
         opts = f"export MAVEN_OPTS=\"$MAVEN_OPTS {' '.join(self._jvm)}\"; "
         return opts + f"timeout {WARM_S} mvn -B -fae -Dstyle.color=never -Dmaven.repo.local={KEPT_REPOSITORY} {' '.join([*self._flags, *self.plan.arguments])}"
 
     def _warm(self, name: str = "one test of each module") -> bool:
+        """Fetches what a run of the tests asks for, by making one."""
         tests = f"-Dtest='{','.join(self._smallest())}'" if self._smallest() else ""
         words = f"-Dmaven.test.failure.ignore=true -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false {' '.join(SKIPPED)} {tests}"
         return self._try(name, f"{self._mvn()} {words} test")
@@ -132,6 +134,17 @@ class MavenLadder:
             if rows:
                 found.append(posixpath.basename(min(rows)[1]).rsplit(".", 1)[0])
         return list(dict.fromkeys(found))
+
+    def _compiled(self) -> bool:
+        """Whether any module has come to a compiled test."""
+        words = f"test -n \"$(find {self.root} -path '*/test-classes/*' -name '*.class' | head -1)\""
+        return self.build.step(["/bin/sh", "-c", words], 60).ok
+
+    def _errors(self) -> str:
+        """What Maven calls an error, without its advice."""
+        lines = (self.last.output if self.last else "").splitlines()
+        told = [line for line in lines if line.startswith("[ERROR]") and line.strip() != "[ERROR]" and "Re-run Maven" not in line and "[Help " not in line[:14]]
+        return "\n".join(told[:30]) or self._tail()
 
     def _readable(self) -> None:
         self._try("readable", f"find {KEPT_REPOSITORY} -name '*.lastUpdated' -delete; chmod -R a+rX {HOME} {LAID}")
