@@ -2,7 +2,7 @@
 
 args: groups (classes below their module's folder), none for all; wanted: exact ids. settings: directory (of the build, from the root), modules [[folder, name,
 [folders of tests]], ...], tests [[group, file], ...], flags, home [the run's own Gradle home, the environment's], build (where build folders are put), added
-(a file of dependencies that a change adds, or nothing).
+(a file of dependencies that a change adds, or nothing), script (for Gradle's own process, to be read from the folder WHERE).
 
 A script of ours in Gradle's own process tells of each test as it ends, in lines that begin with a word which is in no file any more when the first test starts.
 """
@@ -24,50 +24,6 @@ WHERE = "/tmp/dualgate-gradle"
 SUFFIXES = (".java", ".kt", ".groovy", ".scala")
 FRAME = re.compile(r"^\s*at (?:[\w.$-]*/)*([\w.$]+)\.([\w$<>]+)\(([\w$-]+\.\w+):(\d+)\)")
 PLACE = re.compile(r"^(?:e: )?(?:file://)?(/\S+?\.(?:java|kt|groovy|scala)):(?: \(|)?(\d+)")
-# Gradle 4 and newer, in its own Groovy.
-INIT = r"""
-import groovy.json.JsonOutput
-import groovy.json.JsonSlurper
-def here = new File('@WHERE@')
-def word = new File(here, 'word')
-def secret = word.exists() ? word.text.trim() : ''
-word.delete()
-def settings = new File(here, 'settings.json').exists() ? new JsonSlurper().parse(new File(here, 'settings.json')) : [build: null, patterns: [:], added: []]
-def out = secret ? new FileOutputStream(new File(here, 'events')) : null
-def tell = { Map row -> if (out != null) synchronized (out) { out.write((secret + ' ' + JsonOutput.toJson(row) + '\n').getBytes('UTF-8')); out.flush() } }
-def folderOf = { project -> project.rootDir.toPath().relativize(project.projectDir.toPath()).toString() }
-def describe = { Throwable error ->
-    def trace = new StringWriter()
-    error.printStackTrace(new PrintWriter(trace))
-    def kind = error.class.name == 'org.gradle.internal.serialize.PlaceholderException' ? error.exceptionClassName : error.class.name
-    [type: kind, message: error.message, trace: trace.toString().take(20000)]
-}
-allprojects { project ->
-    if (settings.build) project.buildDir = new File(settings.build, folderOf(project) ?: 'root')
-    project.afterEvaluate {
-        settings.added.findAll { it.folder == folderOf(project) }.each { project.dependencies.add(it.configuration, it.coordinates) }
-    }
-    project.tasks.withType(Test) { task ->
-        task.outputs.upToDateWhen { false }
-        def patterns = settings.patterns[folderOf(project)]
-        if (settings.chosen) {
-            if (patterns) patterns.each { pattern -> task.filter.includeTestsMatching(pattern) } else task.onlyIf { false }
-            task.filter.failOnNoMatchingTests = false
-        }
-        def row = { event, test -> [event: event, folder: folderOf(project), kind: test.className, name: test.name] }
-        task.beforeTest { test -> tell(row('start', test)) }
-        task.afterTest { test, result ->
-            tell(row('end', test) + [outcome: result.resultType.toString(), seconds: (result.endTime - result.startTime) / 1000.0,
-                                     error: result.exception == null ? null : describe(result.exception)])
-        }
-        task.afterSuite { suite, result -> if (suite.className != null) tell(row('class', suite)) }
-    }
-}
-gradle.taskGraph.afterTask { task, state ->
-    tell([event: 'task', folder: folderOf(task.project), name: task.name, test: task instanceof Test, skipped: state.skipped && !state.upToDate && state.skipMessage != 'NO-SOURCE',
-          failed: state.failure != null, message: state.failure == null ? '' : (state.failure.cause ?: state.failure).toString()])
-}
-"""
 
 
 def cut(text, limit=MESSAGE_LIMIT):
@@ -280,7 +236,7 @@ def lay_settings(run, word):
     if os.path.isfile(run.settings["added"]):
         with open(run.settings["added"], encoding="utf-8") as file:
             added = json.load(file)
-    rows = {"init.gradle": INIT.replace("@WHERE@", WHERE), "word": word,
+    rows = {"init.gradle": run.settings["script"], "word": word,
             "settings.json": json.dumps({"build": run.settings["build"], "patterns": patterns, "chosen": groups is not None, "added": added})}
     for name, text in rows.items():
         with open(os.path.join(WHERE, name), "w", encoding="utf-8") as file:

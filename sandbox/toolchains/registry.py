@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from sandbox.plan import Plan
 from sandbox.toolchains.go.toolchain import GO
+from sandbox.toolchains.gradle.toolchain import GRADLE
 from sandbox.toolchains.maven.toolchain import MAVEN
 from sandbox.toolchains.protocol import Changes, Divided, Rules, Sight, Toolchain
 from sandbox.toolchains.python.toolchain import PYTHON
 from sandbox.toolchains.rust.toolchain import RUST
 from sandbox.workspace import File, Tree
 
-TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO, RUST, MAVEN)
+TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO, RUST, MAVEN, GRADLE)
 BY_NAME = {toolchain.name: toolchain for toolchain in TOOLCHAINS}
 
 
