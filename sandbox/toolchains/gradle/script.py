@@ -43,7 +43,8 @@ allprojects { project ->
     }
 }
 gradle.taskGraph.afterTask { task, state ->
-    tell([event: 'task', folder: folderOf(task.project), name: task.name, test: task instanceof Test, skipped: state.skipped && !state.upToDate && state.skipMessage != 'NO-SOURCE',
+    def skipped = state.skipped && !state.upToDate && state.skipMessage != 'NO-SOURCE'
+    tell([event: 'task', folder: folderOf(task.project), name: task.name, test: task instanceof Test, skipped: skipped,
           failed: state.failure != null, message: state.failure == null ? '' : (state.failure.cause ?: state.failure).toString()])
 }
 """
