@@ -12,6 +12,7 @@ import collections
 import os
 import re
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -213,7 +214,7 @@ class MavenRun:
         elif RESULTS.match(line):
             self.lose_running()
         elif ended and (ended[5] or self.running):
-            self.ended(ended[5] or list(self.running)[-1], sum(int(ended[n]) for n in (2, 3)))
+            self.ended(ended[5] or list(self.running)[-1], int(ended[2]) + int(ended[3]), int(ended[4]))
         elif self.module is not None and (line.startswith("[ERROR]") or (self.module.errors and re.match(r"\s+(symbol|location|required|found|reason):", line))):
             if len(self.module.errors) < 400:
                 self.module.errors.append(line)
@@ -223,8 +224,8 @@ class MavenRun:
             if module is not None and not module.failed:
                 module.failed = "%s: %s" % (failed[2] or "resolution of dependencies", failed[4])
 
-    def ended(self, name, bad):
-        """A class has come to its end: its report is there, and Maven's."""
+    def ended(self, name, bad, skipped):
+        """A class has come to its end: its report is there. Maven has counted how many of its tests failed, and were skipped."""
         self.running.pop(name, None)
         fresh = [row for row in self.reports_of(name) if (row[1], row[0]) not in self.told]
         module = fresh[0][2] if fresh else self.module
@@ -234,8 +235,8 @@ class MavenRun:
         self.told.update((path, mark) for mark, path, _ in fresh)
         self.done.add(group)
         cases = suite.findall("testcase") if suite is not None else []
-        failed = sum(outcome_of(case)[0] == "failed" for case in cases)
-        if suite is None or failed < bad:  # no report, or one that hides what Maven has counted
+        outcomes = collections.Counter(outcome_of(case)[0] for case in cases)
+        if suite is None or outcomes["failed"] < bad or outcomes["skipped"] < skipped:  # no report, or one that hides what Maven has counted
             self.lose(group)
             return
         for case in cases:
@@ -329,7 +330,8 @@ def outcome_of(case):
         if bad is not None:
             trace = bad.text or ""
             exception, message = bad.get("type") or "", bad.get("message") or ""
-            short = cut("%s: %s" % (exception.rpartition(".")[2], message or (trace.strip().splitlines() or [""])[0]), 2000)
+            words = re.sub(r"@[0-9a-f]{5,8}\b", "@0", message or (trace.strip().splitlines() or [""])[0])  # another one on each run
+            short = cut("%s: %s" % (exception.rpartition(".")[2], words), 2000)
             return "failed", {"message": cut(trace.strip() or message), "exception": exception, "short": short, "trace": trace}
     skipped = case.find("skipped")
     if skipped is not None:
@@ -491,8 +493,8 @@ def drop_reports(run):
 
 def command(run, test, goal):
     own, kept = run.settings["repository"]
-    argv = ["mvn", "-o", "-B", "-fae", "-Dstyle.color=never", "-Dmaven.repo.local=" + own, "-Dmaven.repo.local.tail=" + kept,
-            "-Dmaven.test.failure.ignore=true", "-Dmaven.test.redirectTestOutputToFile=true", "-Dsurefire.printSummary=true", "-Dsurefire.useFile=true",
+    argv = ["mvn", "-o", "-B", "-T1", "-fae", "-Dstyle.color=never", "-Dmaven.repo.local=" + own, "-Dmaven.repo.local.tail=" + kept,
+            "-Dmaven.test.failure.ignore=true", "-Dmaven.test.redirectTestOutputToFile=true", "-Dsurefire.printSummary=true", "-Dsurefire.useFile=true", "-DtrimStackTrace=false",
             "-Dsurefire.rerunFailingTestsCount=0", "-Dsurefire.skipAfterFailureCount=0", "-DfailIfNoTests=false", "-Dsurefire.failIfNoSpecifiedTests=false",
             "-Dsurefire.failIfNoTests=false"] + run.settings["flags"]
     selected = run.selected()
@@ -510,15 +512,18 @@ def maven(run, test, goal, stop_at):
         module.seen = module.tested = False
         module.errors, module.failed = [], ""
     run.module, run.running = None, {}
-    process = subprocess.Popen(command(run, test, goal), cwd=run.directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               start_new_session=True)
+    ours, theirs = socket.socketpair()  # nobody can open another process's socket by /proc, as they could a pipe
+    process = subprocess.Popen(command(run, test, goal), cwd=run.directory, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, start_new_session=True)
+    theirs.close()
     ended = threading.Event()
     helper = threading.Thread(target=watch, args=(run, process, ended, stop_at), daemon=True)
     helper.start()
-    for raw in process.stdout:
-        os.write(2, raw)
-        with run.lock:
-            run.line(raw.decode("utf-8", "replace"))
+    with ours.makefile("rb") as said:
+        for raw in said:
+            os.write(2, raw)
+            with run.lock:
+                run.line(raw.decode("utf-8", "replace"))
+    ours.close()
     status = process.wait()
     ended.set()
     helper.join(5)
