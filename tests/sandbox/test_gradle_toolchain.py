@@ -20,6 +20,7 @@ def judged(tmp_path: Path, change: dict[str, str | None], *args: str | Path, bas
     return verify(repo, "--base", before, "--head", after, "--repeat", "2", *args)
 
 
+@pytest.mark.thorough
 def test_a_fix_is_verified_by_its_own_test(tmp_path: Path) -> None:
     answer = judged(tmp_path, {SOURCE: FIX, TEST: NEW_TEST})
     assert (answer.verdict["verdict"], answer.reason) == ("verified", "verified"), answer.output + answer.errors

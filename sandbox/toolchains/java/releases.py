@@ -16,7 +16,7 @@ SUITES = {"17": "bookworm", "21": "trixie", "25": "trixie"}  # Debian's releases
 WITH = ("curl", "fontconfig", "fonts-dejavu-core")
 USUAL = "17"
 OLDEST_LEVEL = {"17": 7, "21": 8, "25": 8}  # what javac still takes as -source
-JAVA_VERSION = re.compile(r"java(?:-version|_version|)\s*:\s*(.+?(?:\n\s+-\s.+)*)(?:\n|$)")
+JAVA_VERSION = re.compile(r"java(?:-version|_version|)\s*:\s*([^\n]+(?:\n\s+(?:-\s|['\"]?\d)[^\n]*)*)")
 
 
 def image_with(engine: DockerEngine, release: str) -> str:
