@@ -11,13 +11,15 @@ from sandbox.services.wanted import Wanted, wanted_services
 from sandbox.toolchains.displays import VARIABLES, display_choice
 from sandbox.toolchains.generic.toolchain import GENERIC
 from sandbox.toolchains.go.toolchain import GO
+from sandbox.toolchains.gradle.toolchain import GRADLE
+from sandbox.toolchains.maven.toolchain import MAVEN
 from sandbox.toolchains.node.toolchain import NODE
 from sandbox.toolchains.protocol import Changes, Divided, Rules, Sight, Toolchain
 from sandbox.toolchains.python.toolchain import PYTHON
 from sandbox.toolchains.rust.toolchain import RUST
 from sandbox.workspace import File, Tree
 
-TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO, RUST, NODE)
+TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO, RUST, NODE, MAVEN, GRADLE)
 BY_NAME = {toolchain.name: toolchain for toolchain in (*TOOLCHAINS, GENERIC)}
 
 
