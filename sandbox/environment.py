@@ -21,10 +21,11 @@ from sandbox.environment_image import Environment, keep, kept, lay_out
 from sandbox.errors import BuildFailed, EnvironmentFailed, HostUnreachable, ImageUnavailable, UnknownPackage
 from sandbox.plan import Plan
 from sandbox.results.report import TestReport
+from sandbox.toolchains.displays import PACKAGES
 from sandbox.toolchains.protocol import Toolchain
 from sandbox.toolchains.registry import toolchain_of
 from sandbox.toolchains.system_packages import install_packages, wanted_packages
-from sandbox.trial import starts, trial, worth
+from sandbox.trial import lacks_library, starts, trial, worth
 from sandbox.workspace import Tree
 
 MOST_ASKED = 12
@@ -133,11 +134,12 @@ def _best(
     toolchain = toolchain_of(plan)
     tried: list[str] = []
     best: tuple[Environment, TestReport] | None = None
-    wanted = tuple(one.name for one in wanted_packages(tree))
+    wanted = () if toolchain.installs_packages else tuple(one.name for one in wanted_packages(tree))
     attempts: list[tuple[str, tuple[str, ...]]] = [(version, ()) for version in plan.interpreters[:3]]
-    if wanted and not toolchain.installs_packages:
+    if wanted:
         attempts.append((plan.interpreters[0], wanted))  # last: most of what CI installs is for other jobs than the tests
-    for version, packages in attempts:
+    while attempts:
+        version, packages = attempts.pop(0)
         named = f"{toolchain.installer.title} {version}" + (" with the packages of CI" if packages else "")
         say(f"environment: {named}, installing")
         try:
@@ -155,7 +157,9 @@ def _best(
             continue
         if best is None or worth(found[1]) > worth(best[1]):
             best = found
-        if starts(found[1], plan):
+        if wanted and not packages and lacks_library(found[1]):
+            attempts = [(version, wanted)]
+        elif starts(found[1], plan):
             break
         tried.append(f"{named}: the tests do not start")
     if best is None:
@@ -203,7 +207,7 @@ def _build(
         lay_out(build, tree, root, git)
         left = workshop.budget_s - (time.monotonic() - started)
         ladder = installer.ladder(build, plan, tree, root, ground, left)
-        tried, dropped = install_packages(build, packages, left)
+        tried, dropped = install_packages(build, (*packages, *(PACKAGES if plan.display else ())), left)
         ladder.tried += tried
         ladder.dropped += dropped
         ladder.install()

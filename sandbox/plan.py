@@ -49,6 +49,7 @@ class Plan:
     version: str | None = None
     environment: tuple[tuple[str, str], ...] = ()
     arguments: tuple[str, ...] = ()  # of the test command, where the repository's own configuration names one
+    display: bool = False  # an X server stands beside the tests
     services: tuple[Service, ...] = ()  # started fresh for each box
     services_missing: tuple[str, ...] = ()  # what the workflow starts as well, and nobody here can
     why: tuple[Choice, ...] = field(default=(), compare=False)

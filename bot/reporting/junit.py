@@ -22,7 +22,7 @@ def write_junit(verdict: dict[str, Any], path: Path) -> None:
     gate.add_testcase(answer)
     suites = {"base": TestSuite("pass-to-pass"), "other": TestSuite("fail-to-pass")}
     for row in verdict["tests"]:
-        file, _, name = row["id"].rpartition("::")
+        file, _, name = row["id"].rpartition("::" if "::" in row["id"] else "#")
         case = TestCase(plain(name), classname=plain(file.replace("/", ".")), time=row["seconds"] or 0.0)
         if row["category"] in ("P2F", "GONE") or (row["from"] != "base" and row["patched"] != "passed"):
             case.result = [Failure(plain(row["message"] or "missing"), row["category"])]

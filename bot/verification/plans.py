@@ -52,6 +52,7 @@ def _innermost(plans: Sequence[Plan], places: Iterable[int], toolchain: str) -> 
 def place_for(plans: Sequence[Plan], toolchain: str, name: str) -> int:
     """The place of the plan that a given reproducer of a language is run by. Raises BadInput where there is none."""
     found = [place for place, plan in enumerate(plans) if plan.toolchain == toolchain]
+    found = found or [place for place, plan in enumerate(plans) if toolchain_of(plan).placing.reads(name)]  # of its language, by another tool
     if not found:
         raise BadInput(f"{name}: there is no plan for {toolchain} in this repository (there is: {', '.join(title_of(plan) for plan in plans)})")
     return found[0]

@@ -10,7 +10,7 @@ from importlib import resources
 
 ENVIRONMENT_PYTHON, IMAGE_PYTHON = "/opt/env/bin/python", "/usr/bin/python3"
 DRIVERS = {"pytest": "pytest_driver.py", "script": "script_driver.py", "go": "go_driver.py", "cargo": "cargo_driver.py",
-           "command": "command_driver.py", "node": "node_driver.py"}
+           "command": "command_driver.py", "node": "node_driver.py", "maven": "maven_driver.py", "gradle": "gradle_driver.py"}
 
 
 def source(name: str) -> str:

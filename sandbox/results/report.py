@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+JAVA_ID = re.compile(r"((?:[^\s:#]*/)?[A-Za-z_][\w.]*)(?:\$[\w$]+)?#(?![^\s:(\[]*\.\w+::)")
+
 
 def group_of(test_id: str) -> str:
-    """What the runner collects a test with as one: a file, a Go package, a target; all of an id before its first `::`."""
-    return test_id.split("::", 1)[0].strip()
+    """What the runner collects a test with as one: a file, a Go package, a target, all of an id before its first `::`; a Java class, before the `#`."""
+    java = JAVA_ID.match(test_id)
+    return java[1] if java else test_id.split("::", 1)[0].strip()
 
 
 class Outcome(StrEnum):

@@ -8,15 +8,18 @@ from dataclasses import replace
 
 from sandbox.plan import Choice, Plan
 from sandbox.services.wanted import Wanted, wanted_services
+from sandbox.toolchains.displays import VARIABLES, display_choice
 from sandbox.toolchains.generic.toolchain import GENERIC
 from sandbox.toolchains.go.toolchain import GO
+from sandbox.toolchains.gradle.toolchain import GRADLE
+from sandbox.toolchains.maven.toolchain import MAVEN
 from sandbox.toolchains.node.toolchain import NODE
 from sandbox.toolchains.protocol import Changes, Divided, Rules, Sight, Toolchain
 from sandbox.toolchains.python.toolchain import PYTHON
 from sandbox.toolchains.rust.toolchain import RUST
 from sandbox.workspace import File, Tree
 
-TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO, RUST, NODE)
+TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO, RUST, NODE, MAVEN, GRADLE)
 BY_NAME = {toolchain.name: toolchain for toolchain in (*TOOLCHAINS, GENERIC)}
 
 
@@ -30,7 +33,11 @@ def detect_plans(tree: Tree, sight: Sight) -> tuple[Plan, ...]:
     language's tests are found, the repository's own test command is the plan."""
     found = [plan for toolchain in TOOLCHAINS for plan in toolchain.detect(tree, sight)]
     chosen = [plan for plan in found if plan.test_files] or list(GENERIC.detect(tree, sight)) or found[:1]
-    return tuple(_with_services(plan, wanted_services(tree)) for plan in chosen)
+    return tuple(_with_display(_with_services(plan, wanted_services(tree)), display_choice(tree)) for plan in chosen)
+
+
+def _with_display(plan: Plan, choice: Choice | None) -> Plan:
+    return replace(plan, display=True, environment=(*plan.environment, *VARIABLES), why=(*plan.why, choice)) if choice else plan
 
 
 def _with_services(plan: Plan, wanted: Wanted) -> Plan:

@@ -9,6 +9,7 @@ import pytest
 from sandbox.plan import Service
 from sandbox.services.kinds import kind_of
 from sandbox.services.wanted import wanted_services
+from sandbox.toolchains.displays import display_choice
 from sandbox.toolchains.protocol import Sight
 from sandbox.toolchains.registry import detect_plans
 from sandbox.workspace import REGULAR, File, Tree
@@ -69,3 +70,11 @@ def test_a_plan_says_where_its_services_come_from() -> None:
     assert [choice.line for choice in plan.why if choice.choice == "service"] == [12, 15]
     assert ("DEBUG", "true") in plan.environment
     assert plan.of_environment().services == ()
+
+
+@pytest.mark.parametrize(("path", "text", "line"), [
+    (".github/workflows/ci.yml", "a:\n  run: xvfb-run pytest\n", 2), ("pyproject.toml", "[project]\ndependencies = ['pytest-qt']\n", 2), ("docs/xvfb.md", "xvfb", None), ("tox.ini", "x\n", None),
+])
+def test_who_asks_for_a_screen(path: str, text: str, line: int | None) -> None:
+    choice = display_choice(Tree({path: File(REGULAR, text.encode())}))
+    assert (choice and choice.line) == line

@@ -1,0 +1,1 @@
+"""Java projects built and tested by Gradle."""

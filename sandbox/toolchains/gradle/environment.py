@@ -1,0 +1,193 @@
+"""How an environment for Gradle is made: a JDK, the wrapper's Gradle or Debian's, every artifact that a run of the tests asks for."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sandbox import images
+from sandbox.build_container import CA_PATH, BuildContainer, Step
+from sandbox.docker import DockerEngine
+from sandbox.errors import EnvironmentFailed, UnknownPackage
+from sandbox.plan import Plan
+from sandbox.results.report import TestReport
+from sandbox.toolchains.gradle.running import ADDED, KEPT_HOME
+from sandbox.toolchains.gradle.script import script
+from sandbox.toolchains.java.plan import JavaPlan, of_java
+from sandbox.toolchains.java.releases import SUITES, USUAL, WITH, home_words
+from sandbox.toolchains.java.trust import PASSWORD, key_store
+from sandbox.toolchains.protocol import Ground
+from sandbox.workspace import Tree
+
+HOME = "/opt/env"
+DISTRIBUTION = re.compile(r"^distributionUrl\s*=\s*(\S+/gradle-([\w.-]+?)-(?:bin|all)\.zip)", re.MULTILINE)
+CHECKSUM = re.compile(r"^distributionSha256Sum\s*=\s*([0-9a-f]{64})", re.MULTILINE)
+STORE, WHERE = "/dev/shm/authorities.jks", "/dev/shm/gradle"
+STEP_S, WARM_S = 1200.0, 900
+UNKNOWN = re.compile(r"Could not find ([\w.-]+:[\w.-]+)")
+
+
+@dataclass
+class GradleLadder:
+    """Installs into one build container."""
+
+    build: BuildContainer
+    plan: JavaPlan
+    root: str
+    tree: Tree
+    release: str
+    budget_s: float
+    tried: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
+    last: Step | None = None
+    _started: float = field(default_factory=time.monotonic)
+    _jvm: list[str] = field(default_factory=list)
+
+    def install(self) -> None:
+        """Gradle, then all tests compiled and one run of them with a network: what it fetches is what the runs will need."""
+        self._need("folders", f"mkdir -p {HOME}/bin {KEPT_HOME} {WHERE}")
+        java = self.build.step(["/bin/sh", "-c", f"echo {home_words(self.release)}"], 30).output.strip()
+        self.variables.update({"JAVA_HOME": java, "PATH": f"{HOME}/bin:{java}/bin:/usr/local/bin:/usr/bin:/bin"})
+        self._network()
+        self._gradle()
+        if not self._warm() and not self._compiled():
+            raise EnvironmentFailed("no test could be compiled", tuple(self.tried), self._errors())
+        self._readable()
+
+    def added(self, lines: Sequence[str]) -> None:
+        """`group:artifact:version:(configuration) in build file`, beside base's own. Raises UnknownPackage, EnvironmentFailed."""
+        if not lines:
+            return
+        rows = []
+        for line in lines:
+            what, _, path = line.partition(" in ")
+            coordinates, _, configuration = what.rpartition(":")
+            folder = posixpath.relpath(posixpath.dirname(path) or ".", self.plan.directory or ".")
+            rows.append({"folder": "" if folder == "." else folder, "configuration": configuration.strip("()"), "coordinates": coordinates})
+        self.build.write(ADDED, json.dumps(rows).encode())
+        self.build.write(f"{WHERE}/settings.json", json.dumps({"build": None, "patterns": {}, "chosen": False, "added": rows}).encode())
+        if not self._warm(f"added: {'; '.join(lines)}") and self.last is not None and (match := UNKNOWN.search(self.last.output)):
+            if any(line.startswith(match[1] + ":") for line in lines):
+                raise UnknownPackage(match[1], self.last.output[-1500:])
+            raise EnvironmentFailed(f"an artifact can't be fetched: {match[1]}", tuple(self.tried), self._tail())
+        self._readable()
+
+    def asked(self, names: Sequence[str]) -> None:
+        """Nothing is ever asked for by name: the build files name everything."""
+
+    def _network(self) -> None:
+        """The proxy and the authorities, by Java's own words."""
+        match = re.fullmatch(r"https?://([^:/]+):(\d+)/?", self.build.step(["/bin/sh", "-c", "echo $https_proxy"], 30).output.strip())
+        if match:
+            self._jvm += [f"-D{scheme}.proxyHost={match[1]} -D{scheme}.proxyPort={match[2]}" for scheme in ("http", "https")]
+        bundle = self.build.read(CA_PATH)
+        if bundle:
+            self.build.write(STORE, key_store(bundle))
+            self._jvm += [f"-Djavax.net.ssl.trustStore={STORE} -Djavax.net.ssl.trustStorePassword={PASSWORD}"]
+
+    def _gradle(self) -> None:
+        """The wrapper's, by its checksum where it names one; where it can't be had Debian's."""
+        text = (self.tree.text(posixpath.join(self.plan.directory, "gradle/wrapper/gradle-wrapper.properties")) or "").replace("\\:", ":")
+        match, checksum = DISTRIBUTION.search(text), CHECKSUM.search(text)
+        if match:
+            check = f"echo '{checksum[1]}  gradle.zip' | sha256sum -c - && " if checksum else ""
+            words = (f"cd /tmp && curl -sSfL --retry 2 --max-time 300 -o gradle.zip '{match[1]}' && {check}unzip -q gradle.zip -d {HOME}/gradle"
+                     f" && ln -sfn {HOME}/gradle/*/bin/gradle {HOME}/bin/gradle && rm gradle.zip")
+            if self._try(f"Gradle {match[2]}, as the wrapper has it", words):
+                return
+        self._need("Gradle of Debian", "test -x /usr/bin/gradle && gradle --version")
+
+    def _warm(self, name: str = "the tests compiled and run once") -> bool:
+        """Fetches what a run of the tests asks for, by making one: of a class that is not there, so that the runner is loaded and no test is."""
+        self.build.write(f"{WHERE}/init.gradle", script(WHERE).encode())
+        options = f"export GRADLE_OPTS='{' '.join(self._jvm)}'; timeout {WARM_S} "
+        words = f"gradle --no-daemon --console=plain --continue --gradle-user-home {KEPT_HOME} --project-cache-dir /tmp/gradle-project -I {WHERE}/init.gradle"
+        return self._try(name, f"{options}{words} {' '.join(self.plan.arguments)} test")
+
+    def _compiled(self) -> bool:
+        words = f"test -n \"$(find {self.root} -path '*/build/classes/*' -ipath '*/test/*' -name '*.class' | head -1)\""
+        return self.build.step(["/bin/sh", "-c", words], 60).ok
+
+    def _errors(self) -> str:
+        text = self.last.output if self.last else ""
+        match = re.search(r"^\* What went wrong:\n(.*?)\n\n", text, re.DOTALL | re.MULTILINE)
+        return match[0].strip() if match else self._tail()
+
+    def _readable(self) -> None:
+        self._try("readable", f"find {KEPT_HOME} -name '*.lock' -delete; rm -rf {KEPT_HOME}/daemon; chmod -R a+rX {HOME}")
+
+    def _shell(self, command: str) -> list[str]:
+        exported = " ".join(f"{name}='{value}'" for name, value in self.variables.items())
+        return ["/bin/sh", "-c", f"{f'export {exported};' if exported else ''} cd {posixpath.join(self.root, self.plan.directory)} && {command}"]
+
+    def _try(self, name: str, command: str) -> bool:
+        left = self.budget_s - (time.monotonic() - self._started)
+        if left <= 0:
+            raise EnvironmentFailed(f"the time for the installation ({self.budget_s:.0f} s) is spent", tuple(self.tried), self._tail())
+        self.last = self.build.step(self._shell(command), min(left, STEP_S))
+        self.tried.append(f"{name}: {'ok' if self.last.ok else 'out of time' if self.last.status is None else 'failed'} ({self.last.seconds:.1f} s)")
+        return self.last.ok
+
+    def _need(self, name: str, command: str) -> None:
+        if not self._try(name, command):
+            raise EnvironmentFailed(f"{name} failed", tuple(self.tried), self._tail())
+
+    def _tail(self) -> str:
+        lines = (self.last.output if self.last else "").strip().splitlines()
+        return "\n".join(lines[-40:])
+
+
+def image_with(engine: DockerEngine, release: str) -> str:
+    """Id of the base image with a JDK, and Debian's Gradle where that runs on it. Raises ImageUnavailable."""
+    more = (*WITH, "gradle") if release == USUAL else WITH
+    return images.bootstrap(engine, suite=SUITES[release], more=(f"openjdk-{release}-jdk-headless", *more))
+
+
+class GradleInstaller:
+    """Debian's JDKs; Gradle as the wrapper has it."""
+
+    title = "JDK"
+    recipe = 1
+
+    def base(self, engine: DockerEngine) -> str:
+        """Debian with the usual JDK."""
+        return image_with(engine, USUAL)
+
+    def ground(self, engine: DockerEngine, release: str) -> Ground:
+        """The image with a release."""
+        return Ground(image_with(engine, release), f"/usr/lib/jvm/java-{release}-openjdk", release)
+
+    def variables(self, plan: Plan) -> Mapping[str, str]:
+        """Set for each command."""
+        return {}
+
+    def ladder(self, build: BuildContainer, plan: Plan, tree: Tree, root: str, ground: Ground, budget_s: float) -> GradleLadder:
+        """The rungs."""
+        return GradleLadder(build, of_java(plan), root, tree, ground.release, budget_s)
+
+    def needs(self, report: TestReport, plan: Plan) -> list[str]:
+        """Nothing."""
+        return []
+
+    def release(self, build: BuildContainer) -> str:
+        """As the JDK says it."""
+        said = build.step(["/bin/sh", "-c", "cat /usr/lib/jvm/java-*-openjdk-*/release"], 30).output
+        match = re.search(r'^JAVA_VERSION="([^"]+)"', said, re.MULTILINE)
+        return match[1] if match else ""
+
+    def modules(self, build: BuildContainer) -> tuple[str, ...]:
+        """None: `rules` knows the packages that nobody else may have."""
+        return ()
+
+    def overlay(self, build: BuildContainer, root: str) -> tuple[str, bool]:
+        """Nothing: Gradle is told of other build folders."""
+        return "nothing is generated in the tree", False
+
+    def rebuild(self, build: BuildContainer, root: str) -> Step:
+        """Never needed."""
+        raise NotImplementedError

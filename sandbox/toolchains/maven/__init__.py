@@ -1,0 +1,1 @@
+"""Java projects built by Maven, tested by surefire."""
