@@ -406,7 +406,7 @@ class Suite:
 
     def run_jasmine(self, groups):
         argv = [self.program("jasmine"), "--helper=" + REPORTERS + "/jasmine_helper.cjs", "--random=false", *self.words]
-        return self.follow(argv + (self.paths(groups) if groups is not None else self.settings["named"]), groups)
+        return self.follow(argv + self.paths(self.settings["files"] if groups is None else groups), groups)
 
     def run_tap(self, groups):
         """Each file by itself, by its own output: the program of tap starts them so too."""

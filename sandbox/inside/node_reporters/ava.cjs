@@ -62,13 +62,23 @@ function hook(Tap) {
   };
 }
 
+// 3 and older load their reporter themselves, after their own set-up: it is met on its way.
+function meet(place) {
+  const Module = require('module');
+  const load = Module._load;
+  Module._load = function meeting(request, parent) {
+    const loaded = load.apply(this, arguments);
+    if (parent && /reporters\/tap(\.js)?$/.test(request) && Module._resolveFilename(request, parent) === place) {
+      Module._load = load;
+      hook(loaded.default || loaded);
+    }
+    return loaded;
+  };
+}
+
 if (report) {
   const place = path.join(report.asked.package, 'lib/reporters/tap.js');
-  try {
-    const loaded = require(place);
-    hook(loaded.default || loaded);
-  } catch (error) {
-    if (error.code !== 'ERR_REQUIRE_ESM') throw error;
-    import(url.pathToFileURL(place).href).then((loaded) => hook(loaded.default));
-  }
+  const { version } = require(path.join(report.asked.package, 'package.json'));
+  if (Number(version.split('.')[0]) >= 4) import(url.pathToFileURL(place).href).then((loaded) => hook(loaded.default));
+  else meet(place);
 }
