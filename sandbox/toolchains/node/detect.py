@@ -13,7 +13,7 @@ from sandbox.toolchains.node.building import builds_of, compiled_folders, reads_
 from sandbox.toolchains.node.linters import left_out
 from sandbox.toolchains.node.managers import Manager, manager_of
 from sandbox.toolchains.node.package import Package, members, read_packages
-from sandbox.toolchains.node.patterns import HABITS, taken, test_patterns
+from sandbox.toolchains.node.patterns import taken, test_patterns
 from sandbox.toolchains.node.plan import Build, NodePlan, Suite
 from sandbox.toolchains.node.runners import Use, program_of, use_of
 from sandbox.toolchains.node.scripts import commands_of
@@ -137,8 +137,6 @@ def _uses(tree: Tree, package: Package) -> tuple[str, list[Use]]:
     for runner in BY_DEPENDENCY:
         if package.requires(runner):
             return "", [Use(runner, (), (), (), (), "", runner)]
-    if "test" not in package.scripts or "node --test" in package.scripts["test"]:
-        return "", []
     return "", []
 
 
@@ -188,12 +186,13 @@ def _is_named(path: str, use: Use) -> bool:
 
 
 def _is_test_text(tree: Tree, path: str, use: Use) -> bool:
-    """Runners that start each file of a folder by itself (helpers and data too) get those that load the runner's library."""
+    """Runners that start each file of a folder by itself, helpers and data too, get those that load the runner's library."""
     text = tree.text(path)
     library = next((pattern for name, pattern in LIBRARIES if name == use.runner), None)
-    if text is None or library is None or (use.runner == "node_test" and HABITS["node_test"] and not use.named):
-        return text is None or library is None or bool(library.search(text))
-    return bool(library.search(text)) or not re.search(r"(^|/)(helpers?|fixtures?|utils?|_\w+|common)(/|\.)", path)
+    if text is None or library is None or library.search(text):
+        return True
+    by_name = use.named or use.runner != "node_test"
+    return bool(by_name) and not re.search(r"(^|/)(helpers?|fixtures?|utils?|_\w+|common)(/|\.)", path)
 
 
 def built_path(path: str, out: str, source: str) -> str | None:
