@@ -132,7 +132,7 @@ def _ends(code: str, place: int, end: int) -> bool:
 
 @lru_cache(maxsize=256)
 def read_tests(text: str) -> Module:
-    """Tests by their titles, `::` between the levels; everything else by name. What has no fixed title is a unit `(table n)` of the group around it."""
+    """Tests by their titles, `::` between the levels; everything else by name. What has no fixed title is a unit `(table n)` of its group."""
     module = Module()
     _read(module, text, code_of(text), 0, len(text), "")
     return module
