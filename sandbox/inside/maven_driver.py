@@ -89,7 +89,7 @@ class MavenRun:
     def patterns(self, groups):
         """-Dtest for some classes; with their methods where few are wanted."""
         methods = collections.defaultdict(set)
-        few = self.wanted is not None and len(self.wanted) <= METHODS_MOST
+        few = self.wanted is not None and len(self.wanted) <= METHODS_MOST and (len(groups) == 1 or self.knows_methods())
         for name in self.wanted if few else ():
             head, _, last = name.partition("#")
             methods[group_of(name)].add(plain_method(head, last))
@@ -99,6 +99,12 @@ class MavenRun:
             chosen = methods.get(group, {None})
             rows.append(name if None in chosen else name + "#" + "+".join(sorted(method + "*" for method in chosen)))
         return ",".join(rows)
+
+    def knows_methods(self):
+        """Whether every surefire that the environment holds can choose methods of several classes: since 2.19."""
+        folder = os.path.join(self.settings["repository"][1], "org/apache/maven/plugins/maven-surefire-plugin")
+        versions = [name for name in (os.listdir(folder) if os.path.isdir(folder) else []) if any(n.endswith(".jar") for n in os.listdir(os.path.join(folder, name)))]
+        return all(tuple(map(int, re.findall(r"\d+", name)[:2])) >= (2, 19) for name in versions)
 
     # where things are
 
@@ -540,7 +546,7 @@ def left_of(run, hung):
     selected = {m.folder for m in run.selected()}
     tests = [group for group in tests if group.rpartition("/")[0] in selected and (asked is not None or by_default(group))]
     words = [run.patterns(tests)] if tests else []
-    if hung:
+    if hung and run.knows_methods():
         name = hung[0].rpartition("/")[2]
         words += [name, "!%s#%s" % (name, hung[1])]
     return ",".join(words)

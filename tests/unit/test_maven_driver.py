@@ -40,6 +40,7 @@ class Build:
             (root / path).write_text(text, encoding="utf-8")
         self.run = MavenRun(self.channel, {
             "root": str(root), "wanted": wanted, "args": [], "test_seconds": 10, "collect": collect, "settings": {
+                "repository": ["", str(root / "m2")],
                 "directory": "", "modules": [["", "all", ["src/test/java"]], ["core", "core", ["core/src/test/java"]]], "chosen": [],
                 "tests": [["core/a.BTest", "core/src/test/java/a/BTest.java"]]}})
 
@@ -158,6 +159,11 @@ def test_what_was_compiled_is_collected(tmp_path: Path) -> None:
 def test_few_tests_are_chosen_by_their_methods(tmp_path: Path) -> None:
     build = Build(tmp_path, wanted=["core/a.BTest#good", "core/a.BTest#each(String)[1]"])
     assert build.run.patterns(build.run.groups()) == "a.BTest#each*+good*"
+    assert build.run.patterns(["core/a.BTest", "core/a.CTest"]) == "a.BTest#each*+good*,a.CTest"
+    old = tmp_path / "m2/org/apache/maven/plugins/maven-surefire-plugin/2.12.4"
+    old.mkdir(parents=True)
+    (old / "maven-surefire-plugin-2.12.4.jar").touch()
+    assert build.run.patterns(["core/a.BTest", "core/a.CTest"]) == "a.BTest,a.CTest"
     nested = Build(tmp_path, wanted=["core/a.BTest$Inner#good", "core/a.BTest#bad"])
     assert nested.run.patterns(nested.run.groups()) == "a.BTest"
 
