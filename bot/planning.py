@@ -178,7 +178,7 @@ class _Runs:
         """The environment, and the base suite in it."""
         started, change = time.monotonic(), self.change
         left = max(1.0, min(1500.0, self.deadline - started))
-        workshop = Workshop(self.settings.data_dir, self.settings.trusted_ca(), self.settings.install_hosts, budget_s=left)
+        workshop = Workshop(self.settings.data_dir, self.settings.trusted_ca(), self.settings.install_hosts, budget_s=left, disk_gb=self.settings.install_gb)
         try:
             root = tree_root(change.repository)
             environment = prepare(self.engine, workshop, plan, change.base_tree, root, git=change.git_files, today=today(), say=self.say)

@@ -26,6 +26,7 @@ class Settings(BaseSettings):
     max_boxes: int = Field(default_factory=lambda: max(1, min(os.cpu_count() or 1, 4)), ge=1, description="boxes at one time")
     workers: int = Field(default=0, ge=0, description="verifications at one time; 0: half as many as boxes")
     install_hosts: Annotated[tuple[str, ...], NoDecode] = Field(default=(), description="hosts beside the public registries that installations may ask")
+    install_gb: float = Field(default=24.0, gt=0, description="disk that one installation may write, GB")
     images_gb: float = Field(default=40.0, gt=0, description="disk for environment images, GB")
 
     @field_validator("install_hosts", mode="before")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,6 +19,8 @@ from sandbox.docker_exec import STDERR, STDOUT, execute
 from sandbox.errors import EngineUnavailable, Interrupted
 from sandbox.hardening import HOSTNAME, RUNNER_UID, SUPERVISOR, SUPERVISOR_UID, box_arguments, run_environment
 from sandbox.limits import Limits
+from sandbox.plan import Service
+from sandbox.services.running import open_services
 
 BOOT = (
     "import sys,struct,json\n"
@@ -136,6 +138,7 @@ class Box:
 
     def __init__(self, engine: DockerEngine, container: str, root: str, limits: Limits) -> None:
         self._engine, self.container, self.root, self.limits = engine, container, root, limits
+        self._used = False
 
     def unpack(self, archive: bytes) -> None:
         """Lay the tree out, owned by the supervisor's uid. Raises EngineUnavailable."""
@@ -162,6 +165,9 @@ class Box:
 
     def run(self, request: RunRequest) -> RawRun:
         """Start the runner as its own uid and read its report until it ends, a limit is hit, or the box dies."""
+        if self._used:
+            self.end_runner()  # what the run before left behind
+        self._used = True
         channel, log = ReportChannel(), _Log(self.limits.kept_log_kb)
         progress = _Progress(self.limits, request.deadline)
         result = RawRun(request=request)
@@ -193,8 +199,8 @@ class Box:
         result.status = ended if channel.ended else done.status
         result.seconds, result.log, result.log_bytes = done.seconds, log.text(), log.total
         result.limit, result.broken = progress.limit, channel.broken
-        self.end_runner()  # first: where it holds every process that the box may have, nothing could be looked at
         if not channel.ended or ended != 0:
+            self.end_runner()  # first: where it holds every process that the box may have, nothing could be looked at
             result.limit = result.limit or self._resource_limit(channel.ended)
         return result
 
@@ -242,14 +248,26 @@ class Box:
 
 @contextmanager
 def open_box(
-    engine: DockerEngine, image: str, root: str, archive: bytes, limits: Limits, writable: bool = False,
+    engine: DockerEngine, image: str, root: str, archive: bytes, limits: Limits, writable: bool = False, services: Sequence[Service] = (),
 ) -> Iterator[Box]:
-    """A new box with the archive unpacked at `root`; removed whatever happens. Raises EngineUnavailable, Interrupted."""
+    """A new box with the archive unpacked at `root`, its services on its loopback; all removed whatever happens.
+
+    Raises EngineUnavailable, ImageUnavailable, Interrupted.
+    """
+    with open_services(engine, services) as network, _started(engine, image, root, archive, limits, writable, network) as box:
+        yield box
+
+
+@contextmanager
+def _started(
+    engine: DockerEngine, image: str, root: str, archive: bytes, limits: Limits, writable: bool, network: str | None,
+) -> Iterator[Box]:
     tree_mb = len(archive) // (1024 * 1024) + 1
-    host = box_arguments(root, replace(limits), tree_mb, engine.runtime, writable)
+    host = box_arguments(root, replace(limits), tree_mb, engine.runtime, writable, network)
     container = engine.start_container(
         image, ["/usr/bin/python3", "-I", "-S", "-c", SUPERVISOR], host, user=f"{SUPERVISOR_UID}:{SUPERVISOR_UID}",
-        hostname=HOSTNAME, working_dir="/", environment={}, stdin_open=False, tty=False, network_disabled=True)
+        working_dir="/", environment={}, stdin_open=False, tty=False,
+        **({} if network else {"hostname": HOSTNAME}))  # `network_disabled` would leave it without localhost
     try:
         box = Box(engine, container, root, limits)
         box.unpack(archive)
@@ -257,4 +275,4 @@ def open_box(
             box.open_folders()
         yield box
     finally:
-        engine.remove_container(container)
+        engine.discard(container)

@@ -14,6 +14,7 @@ from docker.utils import kwargs_from_env
 from sandbox.errors import EngineUnavailable, Interrupted
 from sandbox.ownership import OWNER_LABEL, RUN_LABEL, is_alive, sweep_folders, this_process
 
+REMOVAL_S = 20.0
 START_HINT = "start it with `dockerd &` (install Debian's docker.io first) or `systemctl start docker`"
 
 
@@ -25,6 +26,7 @@ class DockerEngine:
         self.runtime = runtime
         self._local = threading.local()
         self._closed = threading.Event()
+        self._discards: list[threading.Thread] = []
 
     @property
     def api(self) -> docker.APIClient:
@@ -79,6 +81,18 @@ class DockerEngine:
             if error.status_code != 409:  # its removal is already under way
                 raise
 
+    def discard(self, container: str) -> None:
+        """Remove in the background: nobody waits for the end of a box. What fails here is left to `close`."""
+        thread = threading.Thread(target=self._discard, args=(container,), name="discard", daemon=True)
+        thread.start()
+        self._discards.append(thread)
+
+    def _discard(self, container: str) -> None:
+        try:
+            self.remove_container(container)
+        except (EngineUnavailable, APIError, requests.RequestException):
+            return
+
     def stop(self) -> None:
         """Refuse new containers from now on, and remove those that are there. For signal handlers: any thread, any time."""
         self._closed.set()
@@ -95,6 +109,8 @@ class DockerEngine:
     def close(self) -> None:
         """Remove every container of this run. Safe from any thread, any number of times."""
         self._closed.set()
+        for thread in self._discards:
+            thread.join(REMOVAL_S)
         for _ in range(3):
             left = self.api.containers(all=True, filters={"label": f"{RUN_LABEL}={self.run_id}"})
             if not left:

@@ -25,6 +25,7 @@ from sandbox.errors import EngineUnavailable
 DEFAULT_HOSTS = (
     "pypi.org", "files.pythonhosted.org", "registry.npmjs.org", "registry.yarnpkg.com", "index.crates.io", "static.crates.io", "crates.io",
     "proxy.golang.org", "sum.golang.org", "repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "services.gradle.org",
+    "deb.debian.org", "security.debian.org",
 )
 # IANA's special-purpose registries, without the documentation ranges, and multicast: nothing that a public registry has.
 PRIVATE = (

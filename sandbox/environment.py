@@ -18,26 +18,30 @@ from sandbox.build_container import open_build
 from sandbox.docker import DockerEngine
 from sandbox.egress import DEFAULT_HOSTS, WayOut, open_egress
 from sandbox.environment_image import Environment, keep, kept, lay_out
-from sandbox.errors import BuildFailed, EngineUnavailable, EnvironmentFailed, ImageUnavailable, UnknownPackage
+from sandbox.errors import BuildFailed, EnvironmentFailed, HostUnreachable, ImageUnavailable, UnknownPackage
 from sandbox.plan import Plan
 from sandbox.results.report import TestReport
+from sandbox.toolchains.displays import PACKAGES
 from sandbox.toolchains.protocol import Toolchain
 from sandbox.toolchains.registry import toolchain_of
-from sandbox.trial import starts, trial, worth
+from sandbox.toolchains.system_packages import install_packages, wanted_packages
+from sandbox.trial import lacks_library, starts, trial, worth
 from sandbox.workspace import Tree
 
 MOST_ASKED = 12
+PAUSE_S = 10.0
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Workshop:
-    """What building needs from the host: where to keep locks, the CA bundle, hosts beside the public registries, the time allowed."""
+    """What building needs from the host: where to keep locks, the CA bundle, hosts beside the public registries, the time and the disk allowed."""
 
     data_dir: Path
     ca_bundle: Path | None = None
     hosts: tuple[str, ...] = ()
     budget_s: float = 1500.0
+    disk_gb: float = 24.0
 
     @contextmanager
     def one_builder(self, key: str) -> Iterator[None]:
@@ -87,6 +91,23 @@ def prepare(
 
     `added`: requirements that a change adds, already looked at by the caller. Raises EnvironmentFailed, UnknownPackage, ImageUnavailable.
     """
+    environment = _installed(engine, workshop, plan, tree, root, git, today, added, say)
+    generated_from = toolchain_of(plan).generated_from
+    inputs = tuple(generated_from(plan, tree)) if generated_from else ()
+    if not inputs:
+        return environment
+    started = time.monotonic()
+    try:
+        built = rebuild(engine, workshop, environment, plan, tree, inputs, git=git, say=say)
+    except BuildFailed as error:
+        raise EnvironmentFailed("the build fails without a network", environment.tried, str(error)) from error
+    return replace(built, cached=environment.cached and built.cached, seconds=environment.seconds + time.monotonic() - started)
+
+
+def _installed(
+    engine: DockerEngine, workshop: Workshop, plan: Plan, tree: Tree, root: str, git: Mapping[str, bytes], today: datetime.date,
+    added: tuple[str, ...], say: Say,
+) -> Environment:
     started = time.monotonic()
     base = toolchain_of(plan).installer.base(engine)
     key = environment_key(plan, tree, base, (*added, root), today)
@@ -113,11 +134,17 @@ def _best(
     toolchain = toolchain_of(plan)
     tried: list[str] = []
     best: tuple[Environment, TestReport] | None = None
-    for version in plan.interpreters[:3]:
-        named = f"{toolchain.installer.title} {version}"
+    wanted = () if toolchain.installs_packages else tuple(one.name for one in wanted_packages(tree))
+    attempts: list[tuple[str, tuple[str, ...]]] = [(version, ()) for version in plan.interpreters[:3]]
+    if wanted:
+        attempts.append((plan.interpreters[0], wanted))  # last: most of what CI installs is for other jobs than the tests
+    while attempts:
+        version, packages = attempts.pop(0)
+        named = f"{toolchain.installer.title} {version}" + (" with the packages of CI" if packages else "")
         say(f"environment: {named}, installing")
         try:
-            found = _build(engine, workshop, toolchain, plan, tree, root, version, key, git, added, started, say)
+            found = _twice(lambda version=version, packages=packages: _build(  # type: ignore[misc]
+                engine, workshop, toolchain, plan, tree, root, version, key, git, added, started, say, packages), say)
         except ImageUnavailable as error:
             tried.append(f"{named}: {error}")
             last = EnvironmentFailed(str(error))
@@ -130,12 +157,24 @@ def _best(
             continue
         if best is None or worth(found[1]) > worth(best[1]):
             best = found
-        if starts(found[1], plan):
+        if wanted and not packages and lacks_library(found[1]):
+            attempts = [(version, wanted)]
+        elif starts(found[1], plan):
             break
         tried.append(f"{named}: the tests do not start")
     if best is None:
         raise EnvironmentFailed(str(last), tuple(tried), last.tail)
     return replace(best[0], tried=(*tried, *best[0].tried))
+
+
+def _twice(attempt: Callable[[], tuple[Environment, TestReport]], say: Say) -> tuple[Environment, TestReport]:
+    """A registry that is away for a moment costs a pause, not a verdict. Raises what the second attempt raises."""
+    try:
+        return attempt()
+    except HostUnreachable as error:
+        say(f"environment: {error}; trying once more in {PAUSE_S:.0f} s")
+        time.sleep(PAUSE_S)
+        return attempt()
 
 
 @contextmanager
@@ -145,14 +184,14 @@ def told(way: WayOut) -> Iterator[None]:
         yield
     except EnvironmentFailed as error:
         if dead := way.unreachable():
-            raise EngineUnavailable(f"the installation needs {', '.join(dead[:6])}, which can't be reached") from error
+            raise HostUnreachable(f"the installation needs {', '.join(dead[:6])}, which can't be reached") from error
         error.tried += tuple(f"refused: {target} is not on the list of hosts (DUALGATE_INSTALL_HOSTS)" for target in way.refused()[:12])
         raise
 
 
 def _build(
     engine: DockerEngine, workshop: Workshop, toolchain: Toolchain, plan: Plan, tree: Tree, root: str, version: str, key: str, git: Mapping[str, bytes],
-    added: tuple[str, ...], started: float, say: Say,
+    added: tuple[str, ...], started: float, say: Say, packages: tuple[str, ...] = (),
 ) -> tuple[Environment, TestReport]:
     """Install, try the tests out, install what the trial asks for, up to three times."""
     installer = toolchain.installer
@@ -161,13 +200,20 @@ def _build(
     variables = installer.variables(plan)
     with (
         open_egress(engine, DEFAULT_HOSTS, workshop.hosts) as way,
-        open_build(engine, ground.image, tmpfs, workshop.ca_bundle, {**variables, **way.variables}, network=way.network) as build, told(way),
+        open_build(engine, ground.image, tmpfs, workshop.ca_bundle, {**variables, **way.variables}, network=way.network,
+                   disk_gb=workshop.disk_gb) as build,
+        told(way),
     ):
         lay_out(build, tree, root, git)
         left = workshop.budget_s - (time.monotonic() - started)
         ladder = installer.ladder(build, plan, tree, root, ground, left)
+        tried, dropped = install_packages(build, (*packages, *(PACKAGES if plan.display else ())), left)
+        ladder.tried += tried
+        ladder.dropped += dropped
         ladder.install()
         ladder.added(list(added))
+        if ladder.dropped and (dead := way.unreachable()):
+            raise HostUnreachable(f"{', '.join(dead[:6])} can't be reached, and without it {', '.join(ladder.dropped[:6])} would be missing")
         asked: set[str] = set()
         while True:
             environment = keep(build, installer, ladder, key, root, plan, on_trial=True, refused=way.refused())
@@ -195,9 +241,9 @@ def rebuild(
     engine: DockerEngine, workshop: Workshop, base: Environment, plan: Plan, tree: Tree, inputs: tuple[str, ...], *, git: Mapping[str, bytes],
     say: Say = lambda _: None,
 ) -> Environment:
-    """The environment of a side whose generated files (extension modules, tables) are made from other inputs: base's packages, no network.
+    """The environment of a side whose generated files (extension modules, tables, bundles) are made from other inputs: base's packages, no network.
 
-    `inputs`: the files that differ. Raises BuildFailed with the last lines of the compiler.
+    `inputs`: the files that differ from those of `base`. Raises BuildFailed with the last lines of the compiler.
     """
     installer = toolchain_of(plan).installer
     sources = hashlib.sha256("".join(f"{path}\0{tree[path].data!r}" for path in inputs if path in tree).encode()).hexdigest()
@@ -206,7 +252,7 @@ def rebuild(
         here = kept(engine, key, base.root, plan)
         if here:
             return here
-        say("extension modules: building them from the change's sources")
+        say("environment: building from the sources")
         tmpfs = {base.root: "rw,exec,size=4g,mode=755", "/tmp": "rw,exec,size=4g,mode=1777"}
         with open_build(engine, base.image, tmpfs, None, installer.variables(plan), network="none") as build:
             build.need(["rm", "-rf", "/opt/overlay"], 60)
@@ -214,5 +260,5 @@ def rebuild(
             done = installer.rebuild(build, base.root)
             if not done.ok:
                 raise BuildFailed("\n".join(done.output.strip().splitlines()[-30:]))
-            made = _Rebuilt([*base.tried, "extension modules from the change's sources: ok"], list(base.dropped), dict(base.variables))
+            made = _Rebuilt([*base.tried, "built from the sources: ok"], list(base.dropped), dict(base.variables))
             return keep(build, installer, made, key, base.root, plan)

@@ -9,6 +9,10 @@ class EngineUnavailable(SandboxError, ConnectionError):
     """No Docker engine answers, or it lost its footing (no disk, no image)."""
 
 
+class HostUnreachable(EngineUnavailable):
+    """A registry that installations may ask could not be reached."""
+
+
 class ImageUnavailable(SandboxError):
     """A base image can be neither found nor made."""
 

@@ -26,14 +26,15 @@ def _tmpfs(size_mb: int, inodes: int, uid: int, mode: str) -> str:
     return f"rw,exec,nosuid,nodev,size={size_mb}m,nr_inodes={inodes},uid={uid},gid={uid},mode={mode}"
 
 
-def box_arguments(root: str, limits: Limits, tree_mb: int, runtime: str | None, writable: bool) -> dict[str, Any]:
+def box_arguments(root: str, limits: Limits, tree_mb: int, runtime: str | None, writable: bool, network: str | None = None) -> dict[str, Any]:
     """Keyword arguments of docker's `create_host_config`. `tree_mb`: room that the tree itself takes.
 
+    `network`: the container whose loopback is shared, which has no other network either.
     `writable`: new files may be made in the tree's folders; the sticky bit keeps those of the tree as they are.
     """
     room = tree_mb + limits.tree_mb
     return {
-        "network_mode": "none",  # loopback stays
+        "network_mode": f"container:{network}" if network else "none",  # loopback stays
         "cap_drop": ["ALL"],
         "security_opt": ["no-new-privileges"],
         "read_only": True,
@@ -45,7 +46,7 @@ def box_arguments(root: str, limits: Limits, tree_mb: int, runtime: str | None, 
         "pids_limit": limits.pids,
         "shm_size": 64 * 1024 * 1024,
         "oom_score_adj": 500,  # the host's own processes are spared
-        "sysctls": {"net.ipv6.conf.all.disable_ipv6": "0"},  # else there is no ::1
+        **({} if network else {"sysctls": {"net.ipv6.conf.all.disable_ipv6": "0"}}),  # else there is no ::1
         "ulimits": [
             {"Name": "core", "Soft": 0, "Hard": 0},
             {"Name": "nofile", "Soft": limits.open_files, "Hard": limits.open_files},

@@ -18,6 +18,20 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Service:
+    """A database beside the tests. `alias`: the name that a workflow gives it; `port`: where it answers on loopback; `settings`: the image's variables;
+    `image`: as the workflow at `file`:`line` names it."""
+
+    kind: str
+    alias: str
+    port: int
+    settings: tuple[tuple[str, str], ...] = ()
+    image: str = ""
+    file: str = ""
+    line: int = 1
+
+
+@dataclass(frozen=True)
 class Plan:
     """What is run for one toolchain in one directory of a repository; each toolchain adds what only it needs.
 
@@ -35,11 +49,14 @@ class Plan:
     version: str | None = None
     environment: tuple[tuple[str, str], ...] = ()
     arguments: tuple[str, ...] = ()  # of the test command, where the repository's own configuration names one
+    display: bool = False  # an X server stands beside the tests
+    services: tuple[Service, ...] = ()  # started fresh for each box
+    services_missing: tuple[str, ...] = ()  # what the workflow starts as well, and nobody here can
     why: tuple[Choice, ...] = field(default=(), compare=False)
 
     def of_environment(self) -> Plan:
         """The plan without what an environment does not depend on."""
-        return replace(self, why=(), test_files=())
+        return replace(self, why=(), test_files=(), services=(), services_missing=())
 
     def to_json(self) -> dict[str, Any]:
         """A dict that the json module can write."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -15,18 +16,25 @@ from sandbox.toolchains.protocol import Toolchain
 from sandbox.workspace import Tree, to_tar
 
 TRIAL_S = 90.0
+SHARED = re.compile(r"cannot open shared object file|error while loading shared libraries|Could not find library|pkg-config[^\n]*not found"
+                    r"|library '[^']+' not found")
 
 
 def trial(engine: DockerEngine, environment: Environment, plan: Plan, toolchain: Toolchain, tree: Tree, root: str, git: Mapping[str, bytes]) -> TestReport:
     """Collect the tests in a real box, without running one."""
     request = replace(toolchain.runner.collect(plan, tree), environment=(*environment.variables, *plan.environment))
-    with open_box(engine, environment.image, root, to_tar(tree, git), replace(toolchain.room, collect_s=TRIAL_S)) as box:
+    with open_box(engine, environment.image, root, to_tar(tree, git), replace(toolchain.room, collect_s=TRIAL_S), services=plan.services) as box:
         return build_report(box.run(request), root)
 
 
 def worth(report: TestReport) -> int:
     """A rank of trials: the more that collects, the better; a group that does not counts against it."""
     return len(report.results) - 10 * len(report.uncollected)
+
+
+def lacks_library(report: TestReport) -> bool:
+    """Whether the trial names a shared library or a program that Debian would have."""
+    return any(SHARED.search(text) for text in (*report.uncollected.values(), report.internal))
 
 
 def starts(report: TestReport, plan: Plan) -> bool:

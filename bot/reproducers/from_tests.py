@@ -80,7 +80,7 @@ def _broken(bench: Bench, base: TestReport, first: TestReport, groups: Sequence[
         return ()
     change = bench.change
     tree = change.patched_tree.with_changes({**(change.given or {}), **change.merged})
-    beside_base = bench.run("reproducer", "beside-base-tests", tree, bench.groups_request(bench.there(tree, groups)))
+    beside_base = bench.run("patched", "beside-base-tests", tree, bench.groups_request(bench.there(tree, groups)))
     return tuple(name for name in failing if (r := beside_base.results.get(name)) is not None and r.passed)
 
 

@@ -87,7 +87,7 @@ class Bench:
         """A new box of a side with a tree in it, when there is a place."""
         environment = self.environment_of(side)
         archive = self._archive(tree)
-        with self._places, open_box(self.engine, environment.image, environment.root, archive, limits or self.limits, self.writable) as box:
+        with self._places, open_box(self.engine, environment.image, environment.root, archive, limits or self.limits, self.writable, self.plan.services) as box:
             yield box
 
     def _archive(self, tree: Tree) -> bytes:

@@ -60,7 +60,7 @@ class Preparation:
     def workshop(self) -> Workshop:
         """With the time that is left."""
         left = max(1.0, min(LONGEST_S, self.deadline - time.monotonic()))
-        return Workshop(self.settings.data_dir, self.settings.trusted_ca(), self.settings.install_hosts, budget_s=left)
+        return Workshop(self.settings.data_dir, self.settings.trusted_ca(), self.settings.install_hosts, budget_s=left, disk_gb=self.settings.install_gb)
 
     def environments(self) -> Prepared | Evidence:
         """Both environments, or the evidence that there is none. Raises EngineUnavailable."""
@@ -92,6 +92,8 @@ class Preparation:
         more += shadowed_modules(change, base.modules)
         if base.dropped:
             more.append(warning("requirements_dropped", f"could not be installed: {'; '.join(base.dropped[:12])}"))
+        if self.plan.services_missing:
+            more.append(warning("services_missing", f"CI starts beside the tests what can't be had here: {', '.join(self.plan.services_missing)}"))
         if refused := tuple(dict.fromkeys((*base.refused, *patched.refused))):
             more.append(note("hosts_refused", f"the installation asked for hosts that are not on its list: {', '.join(refused[:12])}"))
         return Prepared(base, patched, tuple(more))
@@ -127,8 +129,6 @@ def _added(change: Change, plan: Plan) -> tuple[str, ...]:
 
 def manifest_findings(change: Change, plan: Plan) -> list[Finding]:
     """What no run would show, since the manifests are base's."""
-    if not change.frozen:
-        return []
     changed = change.base_tree.with_changes(change.frozen)
     faults = toolchain_of(plan).manifests.faults(plan, change.base_tree, changed, change.patched_tree)
     return [blocker("needs_review", fault.detail, fault.paths) for fault in faults]

@@ -250,5 +250,6 @@ def _touched_texts(bench: Bench, touched: Mapping[str, Touched], names: list[str
         if group not in touched or given or not touched[group].touches(unit):
             continue
         old, new = (tests.text(bench.plan, tree, group, unit) for tree in (change.base_tree, after))
-        texts[name] = f"before:\n{old or '(not found)'}\nafter:\n{new or '(deleted)'}"
+        known = old is not None or new is not None
+        texts[name] = f"before:\n{old or '(not found)'}\nafter:\n{new or '(deleted)'}" if known else "which of the test files it runs is not known"
     return texts

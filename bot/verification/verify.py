@@ -20,6 +20,7 @@ from bot.policy import PATH, Policy, read_policy
 from bot.reproducers.given import GivenFile, place_of, read_given
 from bot.settings import Settings
 from bot.verification.bench import Bench
+from bot.verification.coarseness import coarse_findings
 from bot.verification.dependencies import lock_findings
 from bot.verification.evidence import Evidence
 from bot.verification.gate import decide_all
@@ -131,7 +132,8 @@ class _Verification:
             limits=policy.limits.over(toolchain_of(plan).room), deadline=self.deadline, boxes=self.settings.max_boxes, say=self.say)
         try:
             evidence = gather(bench, given, self.order.repeat, share)
-            evidence = replace(evidence, findings=(*evidence.findings, *missing_package_findings(evidence, plan, change, self.settings)))
+            evidence = replace(evidence, findings=(
+                *evidence.findings, *coarse_findings(plan, evidence), *missing_package_findings(evidence, plan, change, self.settings)))
         except EngineUnavailable as error:
             if not bench.records and place == 0:
                 raise

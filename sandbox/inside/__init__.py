@@ -10,12 +10,17 @@ from importlib import resources
 
 ENVIRONMENT_PYTHON, IMAGE_PYTHON = "/opt/env/bin/python", "/usr/bin/python3"
 DRIVERS = {"pytest": "pytest_driver.py", "script": "script_driver.py", "go": "go_driver.py", "cargo": "cargo_driver.py",
-           "maven": "maven_driver.py", "gradle": "gradle_driver.py"}
+           "command": "command_driver.py", "node": "node_driver.py", "maven": "maven_driver.py", "gradle": "gradle_driver.py"}
 
 
 def source(name: str) -> str:
     """The text of one file of this folder, such as `launcher.py`."""
     return resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
+
+
+def files(folder: str) -> dict[str, bytes]:
+    """Name -> bytes of the files of one folder in here: what an environment's image is given."""
+    return {entry.name: entry.read_bytes() for entry in resources.files(__name__).joinpath(folder).iterdir() if entry.is_file()}
 
 
 def driver(mode: str) -> str:

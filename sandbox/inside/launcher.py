@@ -13,8 +13,10 @@ import hashlib
 import hmac
 import json
 import os
+import subprocess
 import sys
 import threading
+import time
 import traceback
 
 REPORT_DESCRIPTOR = 200
@@ -60,11 +62,24 @@ def close_standard_streams():
         pass
 
 
+def start_display(number):
+    """The X server of an environment that has one; tests begin when it listens."""
+    if not number or not os.path.exists("/usr/bin/Xvfb"):
+        return
+    with open(os.devnull, "r+b") as null:
+        subprocess.Popen(["/usr/bin/Xvfb", number, "-screen", "0", "1280x1024x24", "-nolisten", "tcp"], stdin=null, stdout=null, stderr=null)
+    for _ in range(100):
+        if os.path.exists("/tmp/.X11-unix/X" + number.lstrip(":")):
+            break
+        time.sleep(0.05)
+
+
 def main(payload):
     channel = Channel(bytes.fromhex(payload.pop("key")))
     close_standard_streams()
     channel.send({"k": "hello", "python": sys.version.split()[0]})
     os.chdir(payload["root"])
+    start_display(os.environ.get("DISPLAY"))
     tracer = None
     if payload["tracer"]:
         space = {"__name__": "dualgate_tracer"}

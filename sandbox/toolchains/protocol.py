@@ -319,6 +319,14 @@ class Divide(Protocol):
         ...
 
 
+class GeneratedFrom(Protocol):
+    """What the installation makes files of the tree from."""
+
+    def __call__(self, plan: Plan, tree: Tree) -> Sequence[str]:
+        """Paths beside the manifests; empty where nothing is made, or the environment's key has them."""
+        ...
+
+
 class Configure(Protocol):
     """Lays the repository's own words over a plan."""
 
@@ -339,8 +347,9 @@ class Given:
 
 @dataclass(frozen=True)
 class Toolchain:
-    """One language: `suffixes` are those of its source files; `divide`: where tests stand in source files; `room`: the limits of its boxes, where a
-    repository gives none."""
+    """One language: `suffixes` are those of its source files; `divide`: where tests stand in source files;
+    `generated_from`: where an environment holds what is built from the sources; `room`: the limits of its boxes, where a
+    repository gives none; `installs_packages`: its own ladder installs Debian packages that CI names."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -355,7 +364,9 @@ class Toolchain:
     faults: Faults
     signs: Signs
     divide: Divide | None = None
+    generated_from: GeneratedFrom | None = None
     room: Limits = ROOM
+    installs_packages: bool = False
 
     def owns(self, path: str) -> bool:
         """Whether a path is source text of this language."""

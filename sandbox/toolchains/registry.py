@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
+from dataclasses import replace
 
-from sandbox.plan import Plan
+from sandbox.plan import Choice, Plan
+from sandbox.services.wanted import Wanted, wanted_services
+from sandbox.toolchains.displays import VARIABLES, display_choice
+from sandbox.toolchains.generic.toolchain import GENERIC
 from sandbox.toolchains.go.toolchain import GO
 from sandbox.toolchains.gradle.toolchain import GRADLE
 from sandbox.toolchains.maven.toolchain import MAVEN
+from sandbox.toolchains.node.toolchain import NODE
 from sandbox.toolchains.protocol import Changes, Divided, Rules, Sight, Toolchain
 from sandbox.toolchains.python.toolchain import PYTHON
 from sandbox.toolchains.rust.toolchain import RUST
 from sandbox.workspace import File, Tree
 
-TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO, RUST, MAVEN, GRADLE)
-BY_NAME = {toolchain.name: toolchain for toolchain in TOOLCHAINS}
+TOOLCHAINS: tuple[Toolchain, ...] = (PYTHON, GO, RUST, NODE, MAVEN, GRADLE)
+BY_NAME = {toolchain.name: toolchain for toolchain in (*TOOLCHAINS, GENERIC)}
 
 
 def toolchain_of(plan: Plan) -> Toolchain:
@@ -23,9 +29,25 @@ def toolchain_of(plan: Plan) -> Toolchain:
 
 
 def detect_plans(tree: Tree, sight: Sight) -> tuple[Plan, ...]:
-    """The plans of a tree. One without a test file is dropped where another has some: a script or a manifest beside the real project."""
+    """The plans of a tree. One without a test file is dropped where another has some: a script or a manifest beside the real project. Where no
+    language's tests are found, the repository's own test command is the plan."""
     found = [plan for toolchain in TOOLCHAINS for plan in toolchain.detect(tree, sight)]
-    return tuple([plan for plan in found if plan.test_files] or found[:1])
+    chosen = [plan for plan in found if plan.test_files] or list(GENERIC.detect(tree, sight)) or found[:1]
+    return tuple(_with_display(_with_services(plan, wanted_services(tree)), display_choice(tree)) for plan in chosen)
+
+
+def _with_display(plan: Plan, choice: Choice | None) -> Plan:
+    return replace(plan, display=True, environment=(*plan.environment, *VARIABLES), why=(*plan.why, choice)) if choice else plan
+
+
+def _with_services(plan: Plan, wanted: Wanted) -> Plan:
+    """The databases that CI starts beside the tests, and what CI tells the tests of them."""
+    if not wanted.services and not wanted.missing:
+        return plan
+    why = [Choice("service", f"{one.kind} on port {one.port}, for {one.image}", one.file, one.line) for one in wanted.services]
+    known = {name for name, _ in plan.environment}
+    return replace(plan, services=wanted.services, services_missing=wanted.missing, why=(*plan.why, *why),
+                   environment=(*plan.environment, *(row for row in wanted.variables if row[0] not in known)))
 
 
 class JointRules:
@@ -71,10 +93,17 @@ class JointRules:
 
 def divide(path: str, before: File | None, after: File | None) -> Divided | None:
     """A changed file that holds source and tests, by its own language; None for any other."""
-    mine = next((toolchain for toolchain in TOOLCHAINS if toolchain.owns(path)), None)
+    mine = next((toolchain for toolchain in (*TOOLCHAINS, GENERIC) if toolchain.owns(path)), None)
     return mine.divide(before, after) if mine is not None and mine.divide is not None and after is not None else None
 
 
 def toolchains_in(*trees: Tree) -> tuple[Toolchain, ...]:
-    """The toolchains that some trees have source files of; Python's where there is none, for the common rules of names."""
-    return tuple(toolchain for toolchain in TOOLCHAINS if any(toolchain.owns(path) for tree in trees for path in tree)) or (PYTHON,)
+    """The toolchains that some trees have source files of; where none of them has a test, that of test commands too, if there is such a command.
+    Python's where there is nothing, for the common rules of names."""
+    found = tuple(toolchain for toolchain in TOOLCHAINS if any(toolchain.owns(path) for tree in trees for path in tree))
+    judged = [(toolchain, toolchain.rules(tree, tree), tree) for tree in trees for toolchain in found]
+    if not any(rules.is_test_file(path) for toolchain, rules, tree in judged for path in tree if toolchain.owns(path)):
+        day = datetime.date(2000, 1, 1)
+        if any(GENERIC.detect(tree, Sight(day, day)) for tree in trees):
+            return (*found, GENERIC)
+    return found or (PYTHON,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -127,7 +128,10 @@ def test_nothing_of_a_run_is_alive_in_the_next(engine: DockerEngine, environment
 
 def test_no_container_is_left(engine: DockerEngine, script: Run) -> None:
     script("pass\n")
-    assert engine.api.containers(all=True, filters={"label": "dualgate.run=test-walls"}) == []
+    until = time.monotonic() + 20
+    while left := engine.api.containers(all=True, filters={"label": "dualgate.run=test-walls"}):
+        assert time.monotonic() < until, left
+        time.sleep(0.05)
 
 
 def suite(engine: DockerEngine, environment: Environment, files: dict[str, str], **request: object) -> TestReport:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repository import BASE, FIX, NEW_TEST, PYPROJECT, commit, make, run, verify
+from tests.repository import BASE, FIX, NEW_TEST, PYPROJECT, TESTS, commit, make, run, verify
 
 pytestmark = pytest.mark.docker
 
@@ -117,3 +117,17 @@ def test_a_file_that_the_installation_generates_is_made_anew_from_the_changes_da
     commit(tmp_path / "calc", {"calc/table.json": table, "tests/test_calc.py": str(GENERATING["tests/test_calc.py"]) + "\n\ndef test_b():\n    assert price('b') == 2\n"})
     answer = verify(tmp_path / "calc", "--base", "HEAD~1", "--head", "HEAD", "--repeat", "2")
     assert answer.reason == reason, answer.output
+
+
+@pytest.mark.parametrize(("body", "settings", "words"), [
+    ("import time\ntime.sleep(3600)\n", {}, "is spent"),
+    pytest.param("open('/root/fill', 'wb').writelines(bytes(1 << 20) for _ in range(4000))\n", {"DUALGATE_INSTALL_GB": "0.5"}, "DUALGATE_INSTALL_GB", marks=pytest.mark.thorough),
+    pytest.param("import sys\nwhile True: sys.stderr.write('x' * 65536)\n", {}, "failed", marks=pytest.mark.thorough),
+], ids=["hangs", "fills the disk", "never stops talking"])
+def test_an_installation_that_means_harm_ends_in_time_and_leaves_nothing(tmp_path: Path, body: str, settings: dict[str, str], words: str) -> None:
+    repo = tmp_path / "harm"
+    head = make(repo, {"setup.py": f"{body}from setuptools import setup\nsetup(name='harm', py_modules=['stats'])\n", "stats.py": FIX, "test_stats.py": TESTS})
+    done = run("plan", repo, "--rev", head, "--run", "--timeout", "60", env=settings)
+    assert done.returncode == 3, done.stderr
+    assert "environment" in done.stdout
+    assert words in done.stdout + done.stderr

@@ -142,9 +142,9 @@ def test_a_rerun_of_a_commit_that_is_no_longer_the_head_says_so(town: Build) -> 
 @pytest.mark.parametrize(("config", "author", "files", "conclusion", "comments"), [
     ("enabled: false\n", COPILOT, GOOD_CHANGE, None, 0),
     ("pull_requests: all\n", "tom", GOOD_CHANGE, "success", 1),
-    ("pull_requests: labelled\n", COPILOT, GOOD_CHANGE, None, 0),
+    pytest.param("pull_requests: labelled\n", COPILOT, GOOD_CHANGE, None, 0, marks=pytest.mark.thorough),
     ("required: true\n", "tom", GOOD_CHANGE, "neutral", 0),
-    ("comment: never\n", COPILOT, BAD_CHANGE, "failure", 0),
+    pytest.param("comment: never\n", COPILOT, BAD_CHANGE, "failure", 0, marks=pytest.mark.thorough),
     pytest.param("comment: failures\n", COPILOT, GOOD_CHANGE, "success", 0, marks=pytest.mark.thorough),
     ("comment: failures\n", COPILOT, BAD_CHANGE, "failure", 1),
     ("agents:\n  remove: [198982749]\n", COPILOT, GOOD_CHANGE, None, 0),

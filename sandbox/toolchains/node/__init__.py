@@ -1,0 +1,1 @@
+"""npm packages: JavaScript and TypeScript under Node, by the test runner that a repository has chosen."""
