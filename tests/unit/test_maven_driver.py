@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.box import RawRun, RunRequest
-from sandbox.inside.maven_driver import MavenRun, by_default, group_of, plain_method, read_report
+from sandbox.inside.maven_driver import MavenRun, by_default, counted_lines, group_of, plain_method, read_report
 from sandbox.results.events import build_report
 from sandbox.results.report import TestReport
 from sandbox.results.report import group_of as group_of_id
@@ -186,6 +186,13 @@ def test_characters_that_xml_does_not_allow_are_no_end(tmp_path: Path) -> None:
 ])
 def test_the_group_of_an_id(test_id: str, group: str) -> None:
     assert group_of_id(test_id) == group
+
+
+def test_lines_that_ran_are_read_by_source_file(tmp_path: Path) -> None:
+    lines = '<line nr="3" mi="0" ci="2" mb="0" cb="0"/><line nr="4" mi="1" ci="0" mb="0" cb="0"/>'
+    text = '<?xml version="1.0"?><!DOCTYPE report PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.dtd"><report name="x"><package name="a">'
+    (tmp_path / "x.xml").write_text(f'{text}<sourcefile name="B.java">{lines}</sourcefile><sourcefile name="C.java"/></package></report>', encoding="utf-8")
+    assert counted_lines(str(tmp_path / "x.xml"), {"a/B.java"}) == {"a/B.java": {3: True, 4: False}}
 
 
 def test_classes_that_surefire_runs_by_default() -> None:
