@@ -2,7 +2,7 @@
 
 args: groups (classes below their module's folder), none for what the build's own configuration runs; wanted: exact ids, of which classes and methods are
 chosen with -Dtest. settings: directory (of the build, from the root), modules [[folder, name, [folders of tests]], ...], chosen (folders of the modules that
-are run, none for all), tests [[group, file], ...], flags, repository [the run's own, the environment's], build (where `target` folders really are).
+are run, none for all), tests [[group, file], ...], flags, repository [the run's own, the environment's], build (where `target` folders really are), coverage (JaCoCo's folder).
 
 A report (TEST-*.xml) counts when Maven itself says that its class has come to its end, and is read at that moment: files that the code under test writes
 are nobody's word.
@@ -31,7 +31,8 @@ GOAL = re.compile(r"^\[INFO\] --- (?:[\w-]+?-)?(\w+)(?:-maven-plugin)?:[\w.-]+:(
 FAILED_GOAL = re.compile(r"^\[ERROR\] Failed to execute goal (?:on project (\S+?):|(\S+?)(?: \([^)]*\))? on project (\S+?):) ?(.*)$")
 PLACE = re.compile(r"^\[ERROR\] (/\S+?\.(?:java|kt|groovy|scala)):(?:\[(\d+),\d+\]|(\d+):|(?: \()?(\d+)?)")
 FRAME = re.compile(r"^\s*at (?:[\w.$-]*/)*([\w.$]+)\.([\w$<>]+)\(([\w$-]+\.\w+):(\d+)\)")
-WORD = re.compile(r"[\w$]+$")
+SOURCE = re.compile(r"(?:^|/)src/[\w-]+/java/(.+)\.java$")
+COUNTED = "/tmp/dualgate-jacoco.exec"
 SUFFIXES = (".java", ".kt", ".groovy", ".scala")
 
 
@@ -89,7 +90,7 @@ class MavenRun:
     def patterns(self, groups):
         """-Dtest for some classes; with their methods where few are wanted."""
         methods = collections.defaultdict(set)
-        few = self.wanted is not None and len(self.wanted) <= METHODS_MOST
+        few = self.wanted is not None and len(self.wanted) <= METHODS_MOST and (len(groups) == 1 or self.knows_methods())
         for name in self.wanted if few else ():
             head, _, last = name.partition("#")
             methods[group_of(name)].add(plain_method(head, last))
@@ -99,6 +100,12 @@ class MavenRun:
             chosen = methods.get(group, {None})
             rows.append(name if None in chosen else name + "#" + "+".join(sorted(method + "*" for method in chosen)))
         return ",".join(rows)
+
+    def knows_methods(self):
+        """Whether every surefire that the environment holds can choose methods of several classes: since 2.19."""
+        folder = os.path.join(self.settings["repository"][1], "org/apache/maven/plugins/maven-surefire-plugin")
+        versions = [name for name in (os.listdir(folder) if os.path.isdir(folder) else []) if any(n.endswith(".jar") for n in os.listdir(os.path.join(folder, name)))]
+        return all(tuple(map(int, re.findall(r"\d+", name)[:2])) >= (2, 19) for name in versions)
 
     # where things are
 
@@ -513,7 +520,8 @@ def maven(run, test, goal, stop_at):
         module.errors, module.failed = [], ""
     run.module, run.running = None, {}
     ours, theirs = socket.socketpair()  # nobody can open another process's socket by /proc, as they could a pipe
-    process = subprocess.Popen(command(run, test, goal), cwd=run.directory, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, start_new_session=True)
+    process = subprocess.Popen(command(run, test, goal), cwd=run.directory, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, start_new_session=True,
+                               env=dict(os.environ, **counting(run)))
     theirs.close()
     ended = threading.Event()
     helper = threading.Thread(target=watch, args=(run, process, ended, stop_at), daemon=True)
@@ -533,6 +541,50 @@ def maven(run, test, goal, stop_at):
     return status
 
 
+def counting(run):
+    """Variables by which every Java machine counts the lines of the traced classes, and of nothing else."""
+    agent = os.path.join(run.settings["coverage"], "agent.jar")
+    if not run.payload.get("trace") or not os.path.isfile(agent):
+        return {}
+    kinds = sorted({match[1].replace("/", ".") + "*" for path in run.payload["trace"] if (match := SOURCE.search(path))})
+    return {"JAVA_TOOL_OPTIONS": "-javaagent:%s=destfile=%s,append=true,includes=%s" % (agent, COUNTED, ":".join(kinds))} if kinds else {}
+
+
+def executed(run):
+    """Traced lines that ran: {file: [lines]}; None where none of them is known to hold code, or nothing was counted."""
+    trace, ran, known = run.payload["trace"], {}, False
+    tool = os.path.join(run.settings["coverage"], "cli.jar")
+    if not os.path.isfile(COUNTED) or not os.path.isfile(tool):
+        return None
+    for module in run.modules:
+        start = module.folder + "/" if module.folder else ""
+        mine = {path: match[1] for path in trace if path.startswith(start) and (match := SOURCE.search(path))}
+        classes = os.path.join(run.directory_of(module), "target", "classes")
+        if not mine or not os.path.isdir(classes):
+            continue
+        report = COUNTED + ".xml"
+        subprocess.run(["java", "-jar", tool, "report", COUNTED, "--classfiles", os.path.realpath(classes), "--xml", report], stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        lines = counted_lines(report, {name + ".java" for name in mine.values()})
+        for path, name in mine.items():
+            rows = lines.get(name + ".java", {})
+            known = known or any(n in rows for n in trace[path])
+            ran[path] = sorted(set(ran.get(path, [])) | {n for n in trace[path] if rows.get(n)})
+    return ran if known else None
+
+
+def counted_lines(report, names):
+    """Source files as package/File.java -> {line with code: whether it ran}, of a report of JaCoCo."""
+    found = {}
+    root = read_report(report)
+    for package in root.iter("package") if root is not None else []:
+        for source in package.findall("sourcefile"):
+            name = "%s/%s" % (package.get("name"), source.get("name")) if package.get("name") else source.get("name")
+            if name in names:
+                found[name] = {int(line.get("nr")): int(line.get("ci") or 0) > 0 for line in source.findall("line")}
+    return found
+
+
 def left_of(run, hung):
     """-Dtest for what a run that lost its machine had not come to; "" where nothing is left."""
     asked = run.groups()
@@ -540,7 +592,7 @@ def left_of(run, hung):
     selected = {m.folder for m in run.selected()}
     tests = [group for group in tests if group.rpartition("/")[0] in selected and (asked is not None or by_default(group))]
     words = [run.patterns(tests)] if tests else []
-    if hung:
+    if hung and run.knows_methods():
         name = hung[0].rpartition("/")[2]
         words += [name, "!%s#%s" % (name, hung[1])]
     return ",".join(words)
@@ -575,6 +627,8 @@ def run(payload, channel):
             break
         status = max(status, maven(following, test, "test", stop_at))
     following.close()
+    if payload.get("trace"):
+        channel.send({"k": "lines", "executed": executed(following)})
     if not following.count and not following.failed and not (payload["collect"] and following.places):
         return status or 5
     return status

@@ -39,6 +39,7 @@ def test_a_fix_is_verified_by_its_own_test(tmp_path: Path) -> None:
     found = answer.verdict["gates"]
     assert found["fail_to_pass"]["passed"] == ["core/org.example.StatsTest#meanOfThree"]
     assert found["pass_to_pass"]["passed"] == 3
+    assert "changed_lines" in answer.codes()
 
 
 def test_a_report_that_the_code_under_test_writes_proves_nothing(tmp_path: Path) -> None:

@@ -115,6 +115,21 @@ def test_members_end_at_their_own_braces() -> None:
     assert [code[m.start:m.end].strip() for m in members(code, 0, len(code))] == ["int[] a = {1};", "void b() { if (x) { } }", "@A({1}) int c;", "enum D { E, F }"]
 
 
+SUM = "class A {\n    int a = 1;\n\n    // words\n    int sum(int b) {\n        // more\n        return a\n            + b;\n    }\n}\n"
+
+
+@pytest.mark.parametrize(("added", "cuts", "lines"), [
+    ([2], [], [2]), ([4], [], []), ([6, 7, 8, 9], [], [7, 8]), ([1], [], []), ([], [7], [5, 7, 8]), ([], [10], [5, 7, 8]),
+])
+def test_lines_of_bodies_can_run(added: list[int], cuts: list[int], lines: list[int]) -> None:
+    found = JavaTests().coverable({"A.java": (added, cuts)}, Tree({"A.java": File(REGULAR, SUM.encode())}))
+    assert found == ({"A.java": lines} if lines else {})
+
+
+def test_lines_of_other_compilers_are_not_measured() -> None:
+    assert JavaTests().coverable({"A.kt": ([1], [])}, Tree({"A.kt": File(REGULAR, b"val a = 1")})) is None
+
+
 def test_methods_are_found_by_line() -> None:
     assert method_lines(TEXT)["sizes"] == 26
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.box import RawRun, RunRequest
-from sandbox.inside.maven_driver import MavenRun, by_default, group_of, plain_method, read_report
+from sandbox.inside.maven_driver import MavenRun, by_default, counted_lines, group_of, plain_method, read_report
 from sandbox.results.events import build_report
 from sandbox.results.report import TestReport
 from sandbox.results.report import group_of as group_of_id
@@ -40,6 +40,7 @@ class Build:
             (root / path).write_text(text, encoding="utf-8")
         self.run = MavenRun(self.channel, {
             "root": str(root), "wanted": wanted, "args": [], "test_seconds": 10, "collect": collect, "settings": {
+                "repository": ["", str(root / "m2")],
                 "directory": "", "modules": [["", "all", ["src/test/java"]], ["core", "core", ["core/src/test/java"]]], "chosen": [],
                 "tests": [["core/a.BTest", "core/src/test/java/a/BTest.java"]]}})
 
@@ -158,6 +159,11 @@ def test_what_was_compiled_is_collected(tmp_path: Path) -> None:
 def test_few_tests_are_chosen_by_their_methods(tmp_path: Path) -> None:
     build = Build(tmp_path, wanted=["core/a.BTest#good", "core/a.BTest#each(String)[1]"])
     assert build.run.patterns(build.run.groups()) == "a.BTest#each*+good*"
+    assert build.run.patterns(["core/a.BTest", "core/a.CTest"]) == "a.BTest#each*+good*,a.CTest"
+    old = tmp_path / "m2/org/apache/maven/plugins/maven-surefire-plugin/2.12.4"
+    old.mkdir(parents=True)
+    (old / "maven-surefire-plugin-2.12.4.jar").touch()
+    assert build.run.patterns(["core/a.BTest", "core/a.CTest"]) == "a.BTest,a.CTest"
     nested = Build(tmp_path, wanted=["core/a.BTest$Inner#good", "core/a.BTest#bad"])
     assert nested.run.patterns(nested.run.groups()) == "a.BTest"
 
@@ -180,6 +186,13 @@ def test_characters_that_xml_does_not_allow_are_no_end(tmp_path: Path) -> None:
 ])
 def test_the_group_of_an_id(test_id: str, group: str) -> None:
     assert group_of_id(test_id) == group
+
+
+def test_lines_that_ran_are_read_by_source_file(tmp_path: Path) -> None:
+    lines = '<line nr="3" mi="0" ci="2" mb="0" cb="0"/><line nr="4" mi="1" ci="0" mb="0" cb="0"/>'
+    text = '<?xml version="1.0"?><!DOCTYPE report PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.dtd"><report name="x"><package name="a">'
+    (tmp_path / "x.xml").write_text(f'{text}<sourcefile name="B.java">{lines}</sourcefile><sourcefile name="C.java"/></package></report>', encoding="utf-8")
+    assert counted_lines(str(tmp_path / "x.xml"), {"a/B.java"}) == {"a/B.java": {3: True, 4: False}}
 
 
 def test_classes_that_surefire_runs_by_default() -> None:

@@ -149,6 +149,20 @@ def members(code: str, start: int, end: int) -> Iterator[Member]:
         at += 1
 
 
+def bodies(text: str) -> list[range]:
+    """Lines of the methods, constructors, initialisers and fields with a value, each as a whole."""
+    code = code_alone(text, JAVA_TEXT)
+    return [range(code.count("\n", 0, start) + 1, code.count("\n", 0, end) + 2) for start, end in _bodies(code, 0, len(code))]
+
+
+def _bodies(code: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for member in members(code, start, end):
+        if member.body is not None and TYPE.search(member.head):
+            yield from _bodies(code, *member.body)
+        elif member.body is not None or "=" in _without_annotations(member.head):
+            yield member.start + len(member.head) - len(member.head.lstrip()), member.end - 1
+
+
 def method_lines(text: str) -> dict[str, int]:
     """Name of a method -> the line that it is first declared on."""
     found: dict[str, int] = {}

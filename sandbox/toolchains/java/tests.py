@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from sandbox.plan import Plan
 from sandbox.toolchains.java.plan import SUFFIXES, group_at, of_java, places_of
-from sandbox.toolchains.java.source import ASSERTING, JAVA_TEXT, holds_tests, read_class, superclasses
+from sandbox.toolchains.java.source import ASSERTING, JAVA_TEXT, bodies, holds_tests, read_class, superclasses
 from sandbox.toolchains.protocol import Changes, Rules
 from sandbox.toolchains.source_text import code_alone, shape, without_comments
 from sandbox.toolchains.touched import Module, Touched, affected_by_data, compare_modules
@@ -82,8 +82,21 @@ class JavaTests:
         return {}
 
     def coverable(self, lines: Mapping[str, tuple[Collection[int], Collection[int]]], tree: Tree) -> dict[str, list[int]] | None:
-        """Not measured."""
-        return None
+        """Lines of bodies that hold code; a pure deletion counts by the body around it. Java's alone: what other compilers make has lines of its own."""
+        if not all(path.endswith(".java") for path in lines):
+            return None
+        found = {}
+        for path, (added, cuts) in lines.items():
+            text = tree.text(path)
+            if text is None:
+                continue
+            code, spans = code_alone(text, JAVA_TEXT).split("\n"), bodies(text)
+            wanted = {n for n in added if any(n in span for span in spans)}
+            wanted |= {n for cut in cuts for span in spans if cut in span or cut == span.stop for n in span}
+            wanted = {n for n in wanted if n <= len(code) and re.search(r"\w", code[n - 1])}
+            if wanted:
+                found[path] = sorted(wanted)
+        return found
 
     def leaves_the_process(self, text: str) -> bool:
         """By the classes that do."""

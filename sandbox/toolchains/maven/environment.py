@@ -18,7 +18,7 @@ from sandbox.toolchains.java.releases import USUAL, ground, home_words, image_wi
 from sandbox.toolchains.java.source import holds_tests
 from sandbox.toolchains.java.trust import PASSWORD, key_store
 from sandbox.toolchains.maven.manifests import with_dependency
-from sandbox.toolchains.maven.running import KEPT_REPOSITORY, OWN_BUILD, SKIPPED
+from sandbox.toolchains.maven.running import COVERAGE, KEPT_REPOSITORY, OWN_BUILD, SKIPPED
 from sandbox.toolchains.protocol import Ground
 from sandbox.workspace import Tree
 
@@ -27,6 +27,10 @@ MAVEN, MAVEN_SHA512 = "3.9.9", (
     "a555254d6b53d267965a3404ecb14e53c3827c09c3b94b5678835887ab404556bfaf78dcfe03ba76fa2508649dca8531c74bca4d5846513522404d48e8c4ac8b")
 CENTRAL = "https://repo.maven.apache.org/maven2"
 SETTINGS, STORE = "/dev/shm/settings.xml", "/dev/shm/authorities.jks"
+JACOCO = (  # by JaCoCo 0.8.13: counts lines in any Java machine up to 25
+    ("agent.jar", "org/jacoco/org.jacoco.agent/0.8.13/org.jacoco.agent-0.8.13-runtime.jar", "47e700ccb0fdb9e27c5241353f8161938f4e53c3561dd35e063c5fe88dc3349b"),
+    ("cli.jar", "org/jacoco/org.jacoco.cli/0.8.13/org.jacoco.cli-0.8.13-nodeps.jar", "8f748683833d4dc4d72cea5d6b43f49344687b831e0582c97bcb9b984e3de0a3"),
+)
 LAID, HOOK = "/opt/laid", "/opt/unpacked"
 STEP_S, WARM_S = 1200.0, 900
 UNKNOWN = re.compile(r"Could not find artifact ([\w.-]+:[\w.-]+)")
@@ -60,6 +64,9 @@ class MavenLadder:
         self.variables.update({
             "JAVA_HOME": java, "PATH": f"{java}/bin:{HOME}/maven/bin:/usr/local/bin:/usr/bin:/bin", "MAVEN_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"})
         self._maven()
+        for name, path, digest in JACOCO:
+            fetched = f"curl -sSf --retry 3 -o {COVERAGE}/{name} {CENTRAL}/{path} && echo '{digest}  {COVERAGE}/{name}' | sha256sum -c -"
+            self._try(f"coverage, {name}", f"mkdir -p {COVERAGE} && ({fetched} || (rm -rf {COVERAGE}; false))")
         self._settings(mirror=False)
         if not self._warm() and self.last is not None and ELSEWHERE.search(self.last.output):
             self._settings(mirror=True)
@@ -199,7 +206,7 @@ class MavenInstaller:
     """Debian's JDKs, Maven from Central."""
 
     title = "JDK"
-    recipe = 1
+    recipe = 2
 
     def base(self, engine: DockerEngine) -> str:
         """Debian with the usual JDK."""

@@ -12,6 +12,7 @@ from sandbox.results.report import TestReport
 from sandbox.toolchains.java.plan import JavaPlan, group_at, of_java
 from sandbox.workspace import Tree
 
+COVERAGE = "/opt/env/jacoco"
 KEPT_REPOSITORY, OWN_REPOSITORY, OWN_BUILD = "/opt/env/m2", "/tmp/m2", "/tmp/build"
 # What looks at a build and is no test of it: styles, licences, signatures, documentation, compatibility.
 SKIPPED = tuple(f"-D{name}=true" for name in (
@@ -67,5 +68,5 @@ def _settings(plan: JavaPlan, tree: Tree | None) -> dict[str, object]:
     return {
         "directory": plan.directory, "modules": [[module.folder, module.name, list(module.test_roots)] for module in plan.modules], "chosen": list(plan.chosen),
         "tests": [[group, path] for path in paths if (group := group_at(plan, path)) is not None], "flags": [*SKIPPED, *plan.arguments],
-        "repository": [OWN_REPOSITORY, KEPT_REPOSITORY], "build": OWN_BUILD,
+        "repository": [OWN_REPOSITORY, KEPT_REPOSITORY], "build": OWN_BUILD, "coverage": COVERAGE,
     }
