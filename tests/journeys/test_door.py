@@ -167,6 +167,7 @@ def test_a_body_that_ends_early_or_is_garbled_is_no_fault_of_ours(door: Door) ->
     assert door.deliver()[0] == 202
 
 
+@pytest.mark.thorough
 def test_clients_that_trickle_or_say_nothing_more_are_let_go() -> None:
     with Door(WEB_CONCURRENCY="1") as door, socket.create_connection(("127.0.0.1", door.port), 10) as silent:
         silent.sendall(b"POST /webhooks/github HTTP/1.1\r\nHost: x\r\n")

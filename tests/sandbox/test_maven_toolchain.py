@@ -48,6 +48,7 @@ def test_a_report_that_the_code_under_test_writes_proves_nothing(tmp_path: Path)
     assert answer.verdict["gates"]["fail_to_pass"]["passed"] == []
 
 
+@pytest.mark.thorough
 def test_a_build_that_can_not_be_set_up_says_why(tmp_path: Path) -> None:
     config = tmp_path / "dualgate.yml"
     config.write_text('plans:\n  - toolchain: maven\n    version: "17"\n', encoding="utf-8")
