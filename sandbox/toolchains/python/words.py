@@ -32,6 +32,7 @@ SIGNS = Signs(
         "ends the process without its clean-up": re.compile(r"\bos\._exit\b|\bos\.(kill|abort|execv\w*)\(|\bsignal\.raise_signal\b|\bSIGKILL\b"),
         "loads code of the tests": re.compile(
             r"^\s*(from|import)\s+(\w+\.)*(tests?|conftest|unittests|testsuite)\b|import_module\(\s*[\"'](\w+\.)*(tests?|conftest)\b"),
+        "chooses the test runner": re.compile(r"\bTEST_RUNNER\b|\bDiscoverRunner\b"),
         "skips tests": re.compile(r"\bSkipTest\b|\bunittest\.skip\b|\boutcomes\.Skipped\b"),
         "replaces assertion methods": re.compile(
             r"TestCase\.(assert\w+|fail\w*|run)\s*=|setattr\(\s*(unittest\.)?TestCase|\bAssertionError\s*=|builtins\.AssertionError"),
