@@ -143,7 +143,7 @@ def _stages(found: Metadata, tree: Tree, test_files: tuple[str, ...], extras: tu
     files += [key[5:] for key in found.origins if key.startswith("file:") and key[5:] in found.files and key[5:] not in files]
     for path in files:
         add(path, found.files[path], f"file:{path}")
-    add("tox.ini", found.tox, "tox")
+    add(found.origins.get("tox", ("tox.ini", 1))[0], found.tox, "tox")
     add("pytest plugins", _plugins(found, tree, test_files), "pytest")
     add("imports of the tests", _test_imports(found, tree, test_files), "")
     return tuple(stages)
