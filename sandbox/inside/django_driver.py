@@ -126,6 +126,7 @@ class Session:
         def __init__(own, *args, **named):
             begin(own, *args, **named)
             own.parallel, own.interactive, own.failfast = 1, False, False
+            own.run_suite = types.MethodType(run_suite, own)  # a subclass that writes reports of its own has one too
 
         def build_suite(own, *args, **named):
             return session.chosen(build(own, *args, **named))
@@ -136,7 +137,7 @@ class Session:
             session.status = 0 if result.wasSuccessful() else 1
             return result
 
-        runner.__init__, runner.build_suite, runner.run_suite = __init__, build_suite, run_suite
+        runner.__init__, runner.build_suite = __init__, build_suite
 
     def path_of(self, test):
         """The file that a test's class stands in, as the repository names it."""

@@ -29,7 +29,7 @@ def tox(command: str, more: str = "") -> str:
     ({"manage.py": MANAGE}, "manage.py", "", ("test",)),
     ({"example/manage.py": MANAGE, "example/deep/manage.py": MANAGE}, "example/manage.py", "example", ("test",)),
     ({"runtests.py": RUNTESTS, "manage.py": MANAGE}, "runtests.py", "", ()),
-    ({"tests/runtests.py": RUNTESTS, "tox.ini": tox("python -W error tests/runtests.py {posargs:--settings=test_sqlite} --parallel=4 -v2")},
+    ({"tests/runtests.py": RUNTESTS, "tox.ini": tox("python -W error tests/runtests.py {posargs:--settings=test_sqlite} --parallel=4 -v2 --testrunner xmlrunner.X")},
      "tests/runtests.py", "", ("--settings=test_sqlite",)),
     ({"tox.ini": tox("coverage run --source=shop {envbindir}/django-admin test --settings=tests.settings -v 2 tests")}, "-m django", "",
      ("test", "--settings=tests.settings", "tests")),

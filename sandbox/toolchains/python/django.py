@@ -20,9 +20,9 @@ STARTS = re.compile(r"\b(get_runner|DiscoverRunner|execute_from_command_line|cal
 SCRIPTS = ("runtests.py", "tests/runtests.py", "run_tests.py", "tests/run_tests.py")
 ADMIN = "-m django"
 # Options of the runner that others of ours take the place of, or that change what a run says.
-DROPPED = re.compile(r"^(--?(v|verbosity|parallel|failfast|keepdb|k|noinput|no-input|shuffle|reverse|buffer|b|timing|debug-mode|pdb|traceback|no-color"
-                     r"|force-color)(=.*)?|-v\d)$")
-WITH_VALUE = ("-v", "--verbosity")
+DROPPED = re.compile(r"^(--?(v|verbosity|parallel|failfast|keepdb|k|noinput|no-input|shuffle|reverse|buffer|b|timing|testrunner|debug-mode|pdb|traceback"
+                     r"|no-color|force-color)(=.*)?|-v\d)$")
+WITH_VALUE = ("-v", "--verbosity", "--testrunner")
 
 
 @dataclass(frozen=True)
