@@ -14,6 +14,7 @@ from sandbox.toolchains.go.toolchain import GO
 from sandbox.toolchains.gradle.toolchain import GRADLE
 from sandbox.toolchains.maven.toolchain import MAVEN
 from sandbox.toolchains.node.toolchain import NODE
+from sandbox.toolchains.node.unknown_runner import unknown_runner
 from sandbox.toolchains.protocol import Changes, Divided, Rules, Sight, Toolchain
 from sandbox.toolchains.python.toolchain import PYTHON
 from sandbox.toolchains.rust.toolchain import RUST
@@ -34,6 +35,11 @@ def detect_plans(tree: Tree, sight: Sight) -> tuple[Plan, ...]:
     found = [plan for toolchain in TOOLCHAINS for plan in toolchain.detect(tree, sight)]
     chosen = [plan for plan in found if plan.test_files] or list(GENERIC.detect(tree, sight)) or found[:1]
     return tuple(_with_display(_with_services(plan, wanted_services(tree)), display_choice(tree)) for plan in chosen)
+
+
+def why_unplanned(tree: Tree) -> str | None:
+    """What a tree without a plan says of its tests; None where it says nothing."""
+    return unknown_runner(tree)
 
 
 def _with_display(plan: Plan, choice: Choice | None) -> Plan:

@@ -10,6 +10,7 @@ import pytest
 
 from sandbox.toolchains.node.detect import plans
 from sandbox.toolchains.node.plan import NodePlan
+from sandbox.toolchains.node.unknown_runner import unknown_runner
 from sandbox.toolchains.protocol import Sight
 from sandbox.workspace import REGULAR, File, Tree
 
@@ -109,3 +110,11 @@ def test_a_workspace_may_name_a_folder_of_tests() -> None:
 def test_a_task_that_tests_is_no_build(task: str) -> None:
     plan = plan_of({"package.json": {"scripts": {"test": f"{task} && mocha"}}, "test/a.js": TEST})
     assert commands(plan) == []
+
+
+@pytest.mark.parametrize(("scripts", "words"), [
+    ({"test": "npm run lint && karma start", "lint": "eslint ."}, "tests in browsers (karma)"), ({"test": "zx all.mjs"}, "tests by zx, none of which"),
+])
+def test_a_repository_without_a_plan_is_told_what_its_script_starts(scripts: dict[str, str], words: str) -> None:
+    text = json.dumps({"scripts": scripts})
+    assert words in (unknown_runner(Tree({"package.json": File(REGULAR, text.encode())})) or "")

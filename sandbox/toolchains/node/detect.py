@@ -75,7 +75,8 @@ def _plan(tree: Tree, root: Package, packages: Mapping[str, Package], sight: Sig
         why=tuple(why),
         manager=manager.name, manager_version=manager.version, lock=manager.lock, suites=tuple(suites), builds=tuple(builds),
         prebuilt=bool(builds) and not _are_built(tree, suites), compiled=compiled,
-        packages=tuple(packages), left_out=left_out(tree, packages) if not manager.lock else ())
+        packages=tuple(packages), left_out=left_out(tree, packages) if not manager.lock else (),
+        from_git=tuple(dict.fromkeys(name for package in packages.values() for name in package.from_git)))
 
 
 def _manifests(tree: Tree, root: Package, packages: Mapping[str, Package], manager: Manager, sight: Sight) -> tuple[str, ...]:
@@ -168,7 +169,7 @@ def _of_program(tree: Tree, package: Package, use: Use | None) -> Use | None:
         return replace(use, runner=runner, named=named)
     if PREPARING.search(use.script) or PREPARING.search(posixpath.basename(path)):
         return None
-    return replace(use, named=named) if re.search(r"(^|/)(tests?|specs?)(/|\.|$)|[._-](test|spec)\.", use.named[0]) else None
+    return replace(use, named=named) if re.search(r"(^|/)(tests?|specs?)([/._-]|$)|[._-](test|spec)\.", use.named[0]) else None
 
 
 def _suite(tree: Tree, package: Package, use: Use, pairs: tuple[tuple[str, str], ...], owned: set[str], sight: Sight) -> Suite:

@@ -17,6 +17,7 @@ from sandbox.toolchains.shared_paths import in_data_folder
 from sandbox.workspace import Tree
 
 TABLES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+GIT_HOST = re.compile(r"(git(\+\w+)?:|git@|github:|gitlab:|bitbucket:|gist:|https?://(www\.)?(github|gitlab)\.com/|[\w-][\w.-]*/[\w.-]+(#|$))")
 SHELL_SCRIPT = re.compile(r"[\w./-]+\.(?:sh|bash)\b")
 APART = re.compile(r"(^|/)(node_modules|bower_components|\.yarn|examples?|samples?|templates?|benchmarks?)/")
 
@@ -47,6 +48,11 @@ class Package:
         """A table of dependencies: name -> range."""
         table = self.data.get(name)
         return {str(k): v for k, v in table.items() if isinstance(v, str)} if isinstance(table, dict) else {}
+
+    @property
+    def from_git(self) -> tuple[str, ...]:
+        """Development dependencies that come from a Git host and no registry."""
+        return tuple(name for name, wanted in self.table("devDependencies").items() if GIT_HOST.match(wanted))
 
     def requires(self, name: str) -> bool:
         """Whether some table has a package."""
