@@ -17,7 +17,7 @@ from bot.reporting.escape import plain
 from bot.settings import Settings
 from bot.verification.bench import Bench
 from bot.verification.diagnosis import first_lines
-from bot.verification.plans import NO_PLAN, plans_of, title_of
+from bot.verification.plans import no_plan, plans_of, title_of
 from bot.verification.preparing import today, tree_root
 from bot.verification.runs import run_base_suite
 from bot.verification.verdict import plan_json
@@ -149,7 +149,7 @@ def plan_repository(request: PlanRequest, settings: Settings, store: RunStore, e
     tag, name, date = repository.last_tag(commit), repository.name(), repository.commit_date(commit)
     plans = plans_of(tree, date.date(), version_of(tag), policy, file, today())
     if not plans:
-        return PlanResult(name, commit, reason="no_tests", summary=f"{name}: {NO_PLAN}")
+        return PlanResult(name, commit, reason="no_tests", summary=f"{name}: {no_plan(tree)}")
     if not request.run:
         words = [f"{plan.framework} with {toolchain_of(plan).installer.title} {plan.interpreters[0]}, {len(plan.test_files)} test files" for plan in plans]
         return PlanResult(name, commit, tuple(Tried(plan) for plan in plans), summary=f"{name}: {'; '.join(words)}")

@@ -10,10 +10,10 @@ from bot.errors import BadInput
 from bot.policy import Policy
 from sandbox.plan import Plan
 from sandbox.toolchains.protocol import Rules, Sight
-from sandbox.toolchains.registry import detect_plans, toolchain_of
+from sandbox.toolchains.registry import detect_plans, toolchain_of, why_unplanned
 from sandbox.workspace import Tree
 
-NO_PLAN = "no plan: nothing here is known to be tested (no source file or manifest of a known language)"
+UNKNOWN = "nothing here is known to be tested (no source file or manifest of a known language)"
 
 
 def plans_of(
@@ -22,6 +22,11 @@ def plans_of(
 ) -> tuple[Plan, ...]:
     """The plans of a tree, as the repository's configuration has them. Raises BadInput for configuration that fits none of them."""
     return policy.over(detect_plans(tree, Sight(commit_date, today, version, before, frozenset(changed))), file)
+
+
+def no_plan(tree: Tree) -> str:
+    """Why a tree has none, for people."""
+    return f"no plan: {why_unplanned(tree) or UNKNOWN}"
 
 
 def title_of(plan: Plan) -> str:

@@ -26,7 +26,7 @@ from bot.verification.evidence import Evidence
 from bot.verification.gate import decide_all
 from bot.verification.joining import Part
 from bot.verification.missing_packages import missing_package_findings
-from bot.verification.plans import NO_PLAN, place_for, plans_of, title_of, touched_plans
+from bot.verification.plans import no_plan, place_for, plans_of, title_of, touched_plans
 from bot.verification.preparing import Preparation, Prepared, Say, manifest_findings, today
 from bot.verification.runs import SHARE, gather
 from bot.verification.verdict import Planned, Report, Timing, summarise
@@ -96,7 +96,7 @@ class _Verification:
         paths = [*change.source, *change.tests, *change.frozen, *(change.given or {})]
         plans = plans_of(side, change.commit_date.date(), change.version, policy, file, today(), change.base_tree, paths)
         if not plans:
-            return _decided(report, (Part(Evidence(findings=(blocker("no_tests", NO_PLAN),), has_tests=False)),), change)
+            return _decided(report, (Part(Evidence(findings=(blocker("no_tests", no_plan(side)),), has_tests=False)),), change)
         more = [finding for plan in plans for finding in manifest_findings(change, plan)]
         change = replace(change, findings=(*change.findings, *path_findings(policy, change), *lock_findings(change, self.settings), *dict.fromkeys(more)))
         return self._run(replace(report, planned=tuple(Planned(plan) for plan in plans)), plans, policy, change)

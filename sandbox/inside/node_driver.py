@@ -327,6 +327,8 @@ class Suite:
             place = os.path.join(folder, "node_modules", name)
             if os.path.isdir(place):
                 return os.path.realpath(place)
+            if named(folder) == name:
+                return folder  # the repository of the runner itself
             if folder in (self.run.root, "/"):
                 raise FileNotFoundError("%s is not installed" % name)
             folder = os.path.dirname(folder)
@@ -531,6 +533,15 @@ class Suite:
         if groups is None and not run.files:
             run.send({"k": "uncollected", "file": "(session)", "message": cut(tail or "the test runner ended with %s" % status)})
         return status if status else 1
+
+
+def named(folder):
+    """The name of the package that a folder is; None where it is none."""
+    try:
+        with open(os.path.join(folder, "package.json"), encoding="utf-8") as file:
+            return json.load(file).get("name")
+    except (OSError, ValueError):
+        return None
 
 
 def forward(stream, tail, lines=None):

@@ -15,6 +15,7 @@ from sandbox.toolchains.go.toolchain import GO
 from sandbox.toolchains.gradle.toolchain import GRADLE
 from sandbox.toolchains.maven.toolchain import MAVEN
 from sandbox.toolchains.node.toolchain import NODE
+from sandbox.toolchains.node.unknown_runner import unknown_runner
 from sandbox.toolchains.protocol import Changes, Divided, Rules, Sight, Toolchain
 from sandbox.toolchains.python.toolchain import PYTHON
 from sandbox.toolchains.rust.toolchain import RUST
@@ -42,6 +43,11 @@ def _with_variables(plan: Plan, tree: Tree) -> Plan:
     found, why = ci_variables(tree, plan.toolchain)
     known = {name for name, _ in plan.environment}
     return replace(plan, environment=(*plan.environment, *(row for row in found if row[0] not in known)), why=(*plan.why, *why)) if found else plan
+
+
+def why_unplanned(tree: Tree) -> str | None:
+    """What a tree without a plan says of its tests; None where it says nothing."""
+    return unknown_runner(tree)
 
 
 def _with_display(plan: Plan, choice: Choice | None) -> Plan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,3 +120,13 @@ def test_a_line_that_is_not_signed_is_not_believed(driver: dict[str, Any]) -> No
         assert pipe.forged
     finally:
         pipe.close()
+
+
+def test_the_repository_of_a_runner_is_its_own_installation(driver: dict[str, Any], channel: Channel, tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text('{"name": "qunit", "bin": "bin/qunit.js"}')
+    (tmp_path / "sub").mkdir()
+    run = driver["NodeRun"](channel, {"root": str(tmp_path), "wanted": None, "test_seconds": 10, "collect": False, "suite_seconds": 100})
+    suite = driver["Suite"](run, {"folder": "sub", "runner": "qunit", "node": [], "words": []})
+    assert suite.program("qunit") == str(tmp_path / "bin/qunit.js")
+    with pytest.raises(FileNotFoundError):
+        suite.package("mocha")

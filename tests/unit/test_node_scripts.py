@@ -31,6 +31,9 @@ def uses(scripts: dict[str, str]) -> list[Use]:
     ({"test": "node --test --experimental-test-coverage test/*.test.js"}, "node_test", ("test/*.test.js",), ()),
     ({"test": "run-s lint test:*", "lint": "eslint", "test:unit": "jest --config unit.js -i"}, "jest", (), ("--config", "unit.js")),
     ({"test": "npm run unit -- --watch=false", "unit": "jest"}, "jest", (), ()),
+    ({"test": "nyc --reporter lcovonly -- mocha 'src/**/*.test.ts' --config ../mocharc.js"}, "mocha", ("src/**/*.test.ts",), ("--config", "../mocharc.js")),
+    ({"test": "pnpm vitest run --dir src"}, "vitest", (), ("--dir", "src")),
+    ({"test": "yarn build && yarn jest", "build": "tsc"}, "jest", (), ()),
     ({"pretest": "standard", "test": "NODE_OPTIONS=--experimental-vm-modules node node_modules/jest/bin/jest.js --ci"}, "jest", (), ()),
 ])
 def test_the_runner_is_found_behind_what_stands_around_it(scripts: dict[str, str], runner: str, named: tuple[str, ...], words: tuple[str, ...]) -> None:

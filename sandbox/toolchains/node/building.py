@@ -20,8 +20,11 @@ BUILDERS = {
     "vite", "browserify", "vue-tsc", "ncc", "tsc-alias", "resolve-tspaths", "tshy", "zshy", "duel", "obuild", "father", "ttsc", "tspc", "coffee",
     "pegjs", "peggy", "jison",
     "nearleyc", "uglifyjs", "terser", "preconstruct", "lerna", "wireit", "buble", "tsm", "cpy", "copyfiles", "shx", "mkdist",
+    "turbo", "nx", "lage", "rush", "rslib",
 }
-NAMES = re.compile(r"(^|[:_-])(build|compile|transpile|bundle|dist|generate|codegen|gen|babel|tsc|rollup|webpack)($|[:_-])")
+RUNNING_TASKS = {"gulp", "grunt", "lerna", "turbo", "nx", "wireit"}
+TESTING = re.compile(r"(^|[:_-])(tests?|karma|qunit|e2e|serve|clean)($|[:_-])")
+NAMES = re.compile(r"(^|[:_-])(build|compile|transpile|bundle|dist|generate|codegen|gen|babel|tsc|rollup|webpack|prepare)($|[:_-])")
 CHECKING = re.compile(r"(^|[:_-])(lint|types?|typecheck|check|docs?|size|watch|dev|release|publish|bench\w*|storybook|website|site|typings|dts)($"
                       r"|[:_-])")
 USUAL = ("compile", "transpile", "build:lib", "build:js", "build:node", "build:cjs", "build", "build:src", "bundle", "dist", "prepare", "prepack",
@@ -35,6 +38,8 @@ def is_builder(command: Command) -> bool:
     if program in ("tsc", "vue-tsc") and ("--noEmit" in command.words or "--noemit" in command.words):
         return False
     if program in ("tsc", "vite") and "--watch" in command.words:
+        return False
+    if program in RUNNING_TASKS and any(CHECKING.search(word) or TESTING.search(word) for word in command.words[1:]):
         return False
     return program in BUILDERS if program != "vite" else "build" in command.words
 
@@ -75,7 +80,7 @@ def usual_build(package: Package) -> Build | None:
 
 def reads_what_is_built(tree: Tree, package: Package, files: Iterable[str]) -> bool:
     """Whether test files load what the tree does not have: the package's own entry, or a folder of what is built."""
-    absent = {entry for entry in _entries(package) if not _there(tree, posixpath.normpath(posixpath.join(package.folder, entry)))}
+    absent = absent_entries(tree, package)
     folders = {entry.split("/")[0] for entry in absent if "/" in entry}
     own = [re.escape(package.name)] if package.name and absent and not _is_mapped(tree, package) else []
     for path in files:
@@ -86,6 +91,11 @@ def reads_what_is_built(tree: Tree, package: Package, files: Iterable[str]) -> b
                                text) and _names_absent(text, words, up, tree, path):
             return True
     return False
+
+
+def absent_entries(tree: Tree, package: Package) -> set[str]:
+    """Files that a package is loaded by and that the tree does not have."""
+    return {entry for entry in _entries(package) if not _there(tree, posixpath.normpath(posixpath.join(package.folder, entry)))}
 
 
 def _is_mapped(tree: Tree, package: Package) -> bool:

@@ -18,15 +18,18 @@ from sandbox.toolchains.node.plan import Build, NodePlan, Suite
 from sandbox.toolchains.node.runners import Use, program_of, use_of
 from sandbox.toolchains.node.scripts import commands_of
 from sandbox.toolchains.node.versions import releases
+from sandbox.toolchains.node.workspace_builds import in_order, packages_of, workspace_builds
 from sandbox.toolchains.protocol import Sight
 from sandbox.workspace import Tree
 
-MOST_PLANS, MOST_SUITES = 4, 16
+MOST_PLANS, MOST_SUITES = 4, 100
 YOUNG = datetime.timedelta(days=30)
 OTHER_SCRIPTS = re.compile(r"(tests?|unit|mocha|jest|vitest|tap|spec|ci|coverage|cover|check)([:_-].*)?")
 BESIDES = re.compile(r"(^|[:_-])(e2e|integration|browser|watch|lint|types?|bench\w*|update|debug|dev|perf|acceptance|visual|smoke|docs?|ui"
                      r"|inspect)($|[:_-])")
-LIBRARIES = (("node_test", re.compile(r"['\"](?:node:test|test)['\"]")), ("tape", re.compile(r"['\"](?:tape|tape-catch)['\"]")),
+PREPARING = re.compile(r"(^|[:_-])(prepare|prep|setup|build|generate|clean|server|bench\w*)($|[.:_-])")
+LIBRARIES = (("node_test", re.compile(r"['\"]node:test['\"]|(?:\bfrom\s+|\brequire\(\s*|\bimport\(?\s*)['\"]test['\"]")),
+             ("tape", re.compile(r"['\"](?:tape|tape-catch)['\"]")),
              ("tap", re.compile(r"['\"]tap['\"]")),
              ("uvu", re.compile(r"['\"]uvu['\"]")))
 BY_DEPENDENCY = ("vitest", "jest", "mocha", "ava", "tap")
@@ -57,6 +60,8 @@ def _plan(tree: Tree, root: Package, packages: Mapping[str, Package], sight: Sig
     suites, builds, compiled = _suites(tree, root, packages, sight, why)
     if not any(suite.files for suite in suites):
         return None
+    tested = packages_of(packages, (path for suite in suites for path in suite.files))
+    builds = in_order(workspace_builds(tree, root, packages, tested), builds, root)
     manager = manager_of(tree, root)
     why.append(Choice("packages", f"{manager.name} {manager.version}".strip(), manager.lock or root.path, 1))
     for build in builds:
@@ -70,7 +75,8 @@ def _plan(tree: Tree, root: Package, packages: Mapping[str, Package], sight: Sig
         why=tuple(why),
         manager=manager.name, manager_version=manager.version, lock=manager.lock, suites=tuple(suites), builds=tuple(builds),
         prebuilt=bool(builds) and not _are_built(tree, suites), compiled=compiled,
-        packages=tuple(packages), left_out=left_out(tree, packages) if not manager.lock else ())
+        packages=tuple(packages), left_out=left_out(tree, packages) if not manager.lock else (),
+        from_git=tuple(dict.fromkeys(name for package in packages.values() for name in package.from_git)))
 
 
 def _manifests(tree: Tree, root: Package, packages: Mapping[str, Package], manager: Manager, sight: Sight) -> tuple[str, ...]:
@@ -161,7 +167,9 @@ def _of_program(tree: Tree, package: Package, use: Use | None) -> Use | None:
     runner = next((name for name, pattern in LIBRARIES if pattern.search(tree.text(path) or "")), None)
     if runner is not None:
         return replace(use, runner=runner, named=named)
-    return replace(use, named=named) if re.search(r"(^|/)(tests?|specs?)(/|\.|$)|[._-](test|spec)\.", use.named[0]) else None
+    if PREPARING.search(use.script) or PREPARING.search(posixpath.basename(path)):
+        return None
+    return replace(use, named=named) if re.search(r"(^|/)(tests?|specs?)([/._-]|$)|[._-](test|spec)\.", use.named[0]) else None
 
 
 def _suite(tree: Tree, package: Package, use: Use, pairs: tuple[tuple[str, str], ...], owned: set[str], sight: Sight) -> Suite:
@@ -169,7 +177,8 @@ def _suite(tree: Tree, package: Package, use: Use, pairs: tuple[tuple[str, str],
     files = set(taken(tree, patterns, ignored))
     for before in [sight.before] if sight.before is not None else []:
         files |= set(taken(before, patterns, ignored))
-    outs = [(out, source) for out, source in pairs if not any(path.startswith(out + "/") for path in tree)]
+    outs = [(out, source) for out, source in pairs if not any(path.startswith(out + "/") for path in tree)
+            and (not files or any(pattern.startswith(out + "/") for pattern in patterns))]
     files |= {group for out, source in outs for path in tree if path not in files and (group := built_path(path, out, source))
               and taken([group], patterns, ignored)}
     prefix = f"{package.folder}/" if package.folder else ""

@@ -77,7 +77,7 @@ class NodeLadder:
         """Node, the manager, the packages, what the tests load of ours, one build."""
         self._tools()
         if self.plan.left_out:
-            self._leave_out()
+            self._leave_out("left out", self.plan.left_out)
         self._packages()
         if self.plan.extra:
             self.added(self.plan.extra)
@@ -133,11 +133,11 @@ class NodeLadder:
         text = f'#!/bin/sh\nexec {TOOLS}/node/bin/node {script} "$@"\n'
         self.build.write(f"{HOME}/bin/{name}", text.encode(), "755")
 
-    def _leave_out(self) -> None:
-        """What only checks style or publishes is not installed: without a lock it is most of what there is."""
+    def _leave_out(self, why: str, names: Sequence[str]) -> None:
+        """Development dependencies that are not installed: what only checks style or publishes, which without a lock is most of what there is."""
         script = inside.source("leave_out.py")
-        words = [self.root, json.dumps(list(self.plan.packages)), json.dumps(list(self.plan.left_out))]
-        self._need(f"left out: {', '.join(self.plan.left_out)[:200]}",
+        words = [self.root, json.dumps(list(self.plan.packages)), json.dumps(list(names))]
+        self._need(f"{why}: {', '.join(names)[:200]}",
                    f"python3 -I -c {shlex.quote(script)} {' '.join(shlex.quote(word) for word in words)}")
 
     def _packages(self) -> None:
@@ -145,8 +145,19 @@ class NodeLadder:
             if self._try(name, command):
                 return
             if self._git_refused():
-                raise EnvironmentFailed("a dependency comes from a Git host, which the installation does not reach", tuple(self.tried), self._tail())
+                self._without_git()
+                return
         raise EnvironmentFailed("the packages can't be installed", tuple(self.tried), self._tail())
+
+    def _without_git(self) -> None:
+        """Tests that load none of what a Git host alone has can run without it. Raises EnvironmentFailed where that does not help."""
+        if self.plan.from_git:
+            self._leave_out("from a Git host that is not reached", self.plan.from_git)
+            self.dropped += [f"{name} (from a Git host)" for name in self.plan.from_git]
+            loose = [(name, command) for name, command in self._rungs() if "--frozen-lockfile" not in command and "npm ci" not in command]
+            if any(self._try(name, command) for name, command in loose):
+                return
+        raise EnvironmentFailed("a dependency comes from a Git host, which the installation does not reach", tuple(self.tried), self._tail())
 
     def _rungs(self) -> list[tuple[str, str]]:
         """The manager's own way first, then with ever less insistence."""

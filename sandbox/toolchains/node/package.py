@@ -6,7 +6,7 @@ import json
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,16 +17,19 @@ from sandbox.toolchains.shared_paths import in_data_folder
 from sandbox.workspace import Tree
 
 TABLES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+GIT_HOST = re.compile(r"(git(\+\w+)?:|git@|github:|gitlab:|bitbucket:|gist:|https?://(www\.)?(github|gitlab)\.com/|[\w-][\w.-]*/[\w.-]+(#|$))")
+SHELL_SCRIPT = re.compile(r"[\w./-]+\.(?:sh|bash)\b")
 APART = re.compile(r"(^|/)(node_modules|bower_components|\.yarn|examples?|samples?|templates?|benchmarks?)/")
 
 
 @dataclass(frozen=True)
 class Package:
-    """One package.json: its folder ("" for the root), its data, its text."""
+    """One package.json: its folder ("" for the root), its data, its text; `shells`: shell scripts that its own scripts run, from its folder, path -> text."""
 
     folder: str
     data: Mapping[str, Any]
     text: str
+    shells: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -46,6 +49,11 @@ class Package:
         table = self.data.get(name)
         return {str(k): v for k, v in table.items() if isinstance(v, str)} if isinstance(table, dict) else {}
 
+    @property
+    def from_git(self) -> tuple[str, ...]:
+        """Development dependencies that come from a Git host and no registry."""
+        return tuple(name for name, wanted in self.table("devDependencies").items() if GIT_HOST.match(wanted))
+
     def requires(self, name: str) -> bool:
         """Whether some table has a package."""
         return any(name in self.table(table) for table in TABLES)
@@ -62,14 +70,24 @@ def read_package(tree: Tree, folder: str) -> Package | None:
         data = json.loads((text or "").removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return None
-    return Package(folder, data, text or "") if isinstance(data, dict) else None
+    return Package(folder, data, text or "", _shells(tree, folder, data)) if isinstance(data, dict) else None
+
+
+def _shells(tree: Tree, folder: str, data: Mapping[str, Any]) -> dict[str, str]:
+    scripts = data.get("scripts")
+    words = [word for line in scripts.values() if isinstance(line, str) for word in SHELL_SCRIPT.findall(line)] if isinstance(scripts, dict) else []
+    found = {posixpath.normpath(word): tree.text(posixpath.normpath(posixpath.join(folder, word))) for word in words}
+    return {path: shell for path, shell in found.items() if shell is not None}
 
 
 def read_packages(tree: Tree) -> dict[str, Package]:
-    """Folder -> package, samples and test data left out, the outermost first."""
+    """Folder -> package, the outermost first; samples and test data are left out, where the workspace does not name their folder."""
     folders = sorted((posixpath.dirname(path) for path in tree if posixpath.basename(path) == "package.json"),
                      key=lambda f: (f.count("/") + bool(f), f))
-    kept = [folder for folder in folders if not APART.search(folder + "/") and not in_data_folder(folder + "/")]
+    root = read_package(tree, "")
+    named = tuple(pattern for pattern in (_workspaces(tree, root) if root else []) if in_data_folder(pattern.split("*")[0] + "/"))
+    kept = [folder for folder in folders if not APART.search(folder + "/")
+            and (not in_data_folder(folder + "/") or matches(folder, tuple(_pattern("", one) for one in named)))]
     return {folder: package for folder in kept if (package := read_package(tree, folder)) is not None}
 
 

@@ -26,7 +26,7 @@ HABITS: dict[str, tuple[str, ...]] = {
     "tape": (), "uvu": (),
     "tap": (f"{{test,tests,__tests__}}/**/*.{ENDINGS}", f"**/*.{{spec,test,tests}}.{ENDINGS}", f"**/{{test,tests,spec}}.{ENDINGS}"),
     "node_test": (f"**/*{{.,-,_}}test.{ENDINGS}", f"**/test-*.{ENDINGS}", f"**/test.{ENDINGS}", f"**/test/**/*.{ENDINGS}"),
-    "jasmine": ("spec/**/*{.,S,s}pec.{js,mjs,ts}",), "script": (),
+    "jasmine": ("spec/**/*{.,S,s}pec.{js,mjs,ts}",), "qunit": ("test/**/*.{js,cjs,mjs}",), "script": (),
 }
 IGNORED = ("**/node_modules/**", "**/.git/**", "**/bower_components/**")
 OF_AVA = ("**/{fixture,fixtures,helper,helpers}/**", "**/_*", "**/_*/**")
@@ -71,7 +71,8 @@ def _from_root(folder: str, pattern: str) -> str:
 def _as_globs(tree: Tree, folder: str, word: str, use: Use) -> list[str]:
     """A file, folder or glob that a command or a configuration names."""
     place = _from_root(folder, word)
-    inside = any(path.startswith(place + "/") for path in tree)
+    to_be_built = not re.search(r"[*?{(\[]|\.\w+$", place)
+    inside = to_be_built or any(path.startswith(place + "/") for path in tree)
     if not inside or place in tree:
         return [place]
     if use.runner == "mocha":

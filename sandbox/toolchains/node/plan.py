@@ -45,6 +45,7 @@ class NodePlan(Plan):
     compiled: tuple[tuple[str, str], ...] = ()
     packages: tuple[str, ...] = ()  # folders of the packages that are installed together
     left_out: tuple[str, ...] = ()
+    from_git: tuple[str, ...] = ()  # development dependencies that come from a Git host
     extra: tuple[str, ...] = ()
 
     def of_environment(self) -> NodePlan:

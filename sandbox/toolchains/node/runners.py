@@ -101,7 +101,9 @@ def _of_node(program: str, words: list[str]) -> tuple[str, list[str], list[str]]
         return "borp", rest, node
     if not rest:
         return None
-    name = re.search(r"node_modules/(?:\.bin/)?(jest|vitest|mocha|_mocha|ava|tape|tap|uvu|jasmine|qunit)\b", rest[0])
+    # Installed, or its own repository's: `node bin/mocha.js`.
+    name = re.search(r"node_modules/(?:\.bin/)?(jest|vitest|mocha|_mocha|ava|tape|tap|uvu|jasmine|qunit)\b", rest[0]) or re.search(
+        r"(?:^|/)bin/(jest|vitest|mocha|_mocha|ava|tape|tap|uvu|jasmine|qunit)(?:\.[cm]?js)?$", rest[0])
     if name:
         return name[1], rest[1:], node
     if re.search(r"\.[cm]?[jt]sx?$", rest[0]) or "/" in rest[0] or rest[0] in ("test", "tests"):

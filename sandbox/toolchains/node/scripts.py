@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from sandbox.toolchains.node.package import Package
@@ -13,11 +14,17 @@ DEEPEST = 8
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 SEPARATORS = {"&&", ";", "||", "|", "&"}
 MANAGERS = {"npm", "pnpm", "yarn", "bun"}
+SHELLS = {"sh", "bash", "dash", "zsh", "source", "."}
+# What yarn, pnpm and bun do themselves; any other word that is no script is an installed program.
+OF_MANAGERS = re.compile(
+    r"add|audit|build|cache|config|create|dedupe|deploy|dlx|env|exec|fetch|import|init|install|i|licenses|link|list|ls|node|npm|outdated|pack|patch|publish|prune"
+    r"|rebuild|recursive|remove|rm|root|run|self-update|set|setup|store|test|unlink|up|update|upgrade|version|why|workspaces?|x")
 # Programs that start another one, with the options of theirs that take a word.
 AROUND = {
-    "c8": ("-r", "-o", "-n", "-x", "--reporter", "--include", "--exclude", "--src"), "nyc": ("-r", "-n", "-x", "-i", "--require"), "cross-env": (),
-    "cross-env-shell": (), "env": (), "npx": ("-p", "--package"), "exec": (), "dotenv": ("-e", "-f"), "time": (), "istanbul": (), "env-cmd": ("-f",),
-    "xvfb-run": (), "timeout": (), "dlx": (), "--": (), "aegir": (),
+    "c8": ("-r", "-o", "-n", "-x", "--reporter", "--include", "--exclude", "--src"),
+    "nyc": ("-r", "-n", "-x", "-i", "--require", "--reporter", "--include", "--exclude", "--extension", "--report-dir", "--temp-dir", "--cwd"),
+    "cross-env": (), "cross-env-shell": (), "env": (), "npx": ("-p", "--package"), "exec": (), "dotenv": ("-e", "-f"), "time": (), "istanbul": (),
+    "env-cmd": ("-f",), "xvfb-run": (), "timeout": (), "dlx": (), "--": (), "aegir": (),
 }
 SEVERAL = {"npm-run-all", "run-s", "run-p", "npm-run-all2", "concurrently", "wireit"}
 
@@ -65,11 +72,17 @@ def _split(text: str) -> Iterator[list[str]]:
 
 def _command(package: Package, words: list[str], scripts: tuple[str, ...], environment: Variables) -> Iterator[Command]:
     text = " ".join(word if re.fullmatch(r"[^\s'\"()&|;<]+", word) else shlex.quote(word) for word in words)
-    words, more = _inner(words)
+    words, more = _inner(words, package.scripts)
     environment = (*environment, *more)
     if not words:
         return
     program, rest = words[0], words[1:]
+    shell = _shell_script(package, words)
+    if shell is not None and shell not in scripts and len(scripts) <= DEEPEST:
+        for line in shell_lines(package.shells[shell]):
+            for inside in _split(line):
+                yield from _command(package, inside, (*scripts, shell), environment)
+        return
     if program in SEVERAL:
         for name in _names(package, rest):
             yield from commands_of(package, name, scripts, environment)
@@ -84,7 +97,22 @@ def _command(package: Package, words: list[str], scripts: tuple[str, ...], envir
     yield Command(tuple(words), environment, scripts, text)
 
 
-def _inner(words: list[str]) -> tuple[list[str], Variables]:
+def _shell_script(package: Package, words: list[str]) -> str | None:
+    """The shell script of the repository that a command runs."""
+    rest = _after_options(words[1:], ()) if words[0].rsplit("/", 1)[-1] in SHELLS else words
+    path = posixpath.normpath(rest[0]) if rest else ""
+    return path if path in package.shells else None
+
+
+def shell_lines(text: str) -> list[str]:
+    """The commands of a shell script; those behind a change of the folder are not this package's."""
+    lines = [line.strip() for line in text.replace("\\\n", " ").split("\n")]
+    kept = [line for line in lines if line and not line.startswith("#")]
+    moved = next((place for place, line in enumerate(kept) if re.match(r"(cd|pushd)\s", line) and not re.search(r"dirname|BASH_SOURCE", line)), len(kept))
+    return kept[:moved]
+
+
+def _inner(words: list[str], scripts: Collection[str]) -> tuple[list[str], Variables]:
     """Words without what stands around the program, and the variables among that."""
     environment: list[tuple[str, str]] = []
     while words:
@@ -92,6 +120,9 @@ def _inner(words: list[str]) -> tuple[list[str], Variables]:
         program = words[0].rsplit("/", 1)[-1]
         if match:
             environment.append((match[1], match[2]))
+            words = words[1:]
+        elif (program in MANAGERS - {"npm"} and words[1:2] and re.fullmatch(r"[a-z@][\w@/-]*", words[1]) and not OF_MANAGERS.fullmatch(words[1])
+              and words[1] not in scripts):
             words = words[1:]
         elif program in AROUND or (program in MANAGERS and words[1:2] and words[1] in ("exec", "dlx")):
             words = _after_options(words[1:] if program in AROUND else words[2:], AROUND.get(program, ()))
