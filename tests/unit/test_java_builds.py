@@ -12,6 +12,7 @@ from sandbox.plan import Choice
 from sandbox.registries.names import package_of
 from sandbox.toolchains.gradle import detect as gradle
 from sandbox.toolchains.gradle.builds import dependencies
+from sandbox.toolchains.gradle.distribution import absent, choice, wrapper
 from sandbox.toolchains.gradle.manifests import GradleManifests
 from sandbox.toolchains.java.releases import choose, number
 from sandbox.toolchains.java.trust import key_store
@@ -152,3 +153,47 @@ def test_dependencies_of_gradle_are_lines_that_name_all() -> None:
     added = GradleManifests().added(plan, GRADLE, changed)
     assert added == ("g.g:a:2:(compile) in core/build.gradle",)
     assert package_of("gradle", added[0]) == ("maven", "g.g:a")
+
+
+def wrapped(address: str, more: str = "") -> Tree:
+    text = f"distributionBase=GRADLE_USER_HOME\ndistributionUrl={address}\n{more}"
+    return tree({**gradle_repository.BASE, "gradle/wrapper/gradle-wrapper.properties": text})
+
+
+def test_the_gradle_that_the_wrapper_asks_for_is_told_with_its_line() -> None:
+    (plan,) = gradle.plans(wrapped("https\\://services.gradle.org/distributions/gradle-8.10.2-all.zip"), sight())
+    assert Choice("Gradle", "8.10.2 from services.gradle.org, as the wrapper has it", "gradle/wrapper/gradle-wrapper.properties", 2) in plan.why
+    (plan,) = gradle.plans(GRADLE, sight())
+    assert choice(None) in plan.why
+
+
+@pytest.mark.parametrize(("address", "version", "host", "own"), [
+    ("https\\://services.gradle.org/distributions/gradle-9.1.0-bin.zip", "9.1.0", "services.gradle.org", True),
+    ("https://services.gradle.org/distributions-snapshots/gradle-9.3.0-milestone-1-bin.zip", "9.3.0-milestone-1", "services.gradle.org", True),
+    ("https://downloads.gradle.org/distributions/gradle-4.10-all.zip", "4.10", "downloads.gradle.org", True),
+    ("https://Nexus.example.org:8443/repository/gradle/gradle-8.5-bin.zip", "8.5", "nexus.example.org", False),
+    ("http://services.gradle.org/distributions/gradle-2.14-bin.zip", "2.14", "services.gradle.org", False),
+])
+def test_a_wrapper_names_a_release_and_its_host(address: str, version: str, host: str, own: bool) -> None:
+    found = wrapper(wrapped(address, "distributionSha256Sum=" + "a" * 64 + "\n"), "")
+    assert found is not None
+    assert (found.version, found.host, found.is_gradles_own, found.checksum) == (version, host, own, "a" * 64)
+    assert "\\" not in found.url
+
+
+@pytest.mark.parametrize("address", ["file:///opt/gradle-8.5-bin.zip", "https://x.example.org/'; rm -rf /;'gradle-8.5-bin.zip", "https://x.example.org/$(id)/gradle-8.5-bin.zip"])
+def test_an_address_that_is_more_than_one_is_none(address: str) -> None:
+    assert wrapper(wrapped(address), "") is None
+
+
+def test_a_gradle_that_can_not_be_had_is_said_with_its_hosts_and_what_would_help() -> None:
+    own = wrapper(wrapped("https://services.gradle.org/distributions/gradle-8.5-bin.zip"), "")
+    assert own is not None
+    assert not own.near_debians
+    said = absent(own, "curl: (56)", ["services.gradle.org"])
+    assert said.startswith("Gradle 8.5, which gradle/wrapper/gradle-wrapper.properties asks for, could not be had from services.gradle.org: services.gradle.org can't be")
+    assert "github.com" in said
+    mirror = wrapper(wrapped("https://nexus.example.org/gradle-4.10.2-bin.zip"), "")
+    assert mirror is not None
+    assert mirror.near_debians
+    assert "DUALGATE_INSTALL_HOSTS=nexus.example.org" in absent(mirror, "403", [])
