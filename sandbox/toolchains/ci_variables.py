@@ -15,7 +15,7 @@ from sandbox.workspace import Tree
 PLAIN = re.compile(r"[\w.@%+=:,/ -]{0,200}")  # what may be handed to tests: no quotes, no substitutions
 NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 # What steers an interpreter, a runner, a build or the run itself is ours; colours and widths are of a terminal that is not there.
-OF_THE_RUN = re.compile(r"^(PATH|HOME|USER|SHELL|TMPDIR|PYTHON.*|LD_.*|NODE_.*|GIT_.*|GITHUB_.*|CI|DUALGATE_.*|.*TOKEN.*|CARGO_.*|RUST.*|GO[A-Z]*|JAVA_.*"
+OF_THE_RUN = re.compile(r"^(PATH|HOME|USER|SHELL|TMPDIR|PYTHON.*|LD_.*|NODE_.*|GIT_.*|GITHUB_.*|CI|DUALGATE_.*|.*TOKEN.*|CARGO_.*|RUST.*|C?GO[A-Z0-9_]*|JAVA_.*"
                         r"|JDK_.*|MAVEN_.*|GRADLE_.*|.*_PROXY|PIP_.*|UV_.*|NPM_.*|YARN_.*|PNPM_.*|TOX.*|NOX.*|PYTEST_.*|PY_COLORS|FORCE_COLOR|CLICOLOR.*|NO_COLOR|TERM"
                         r"|COLUMNS|LINES|COVERAGE.*|CODECOV.*|COVERALLS.*|PRE_COMMIT.*|LC_.*|LANG|TZ|DISPLAY|CC|CXX|CFLAGS|CXXFLAGS|LDFLAGS|MAKEFLAGS|AR|RANLIB)$")
 TESTS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.toolchains.ci_variables import ci_variables
+from sandbox.toolchains.ci_variables import ci_variables, is_for_tests
 from sandbox.workspace import REGULAR, File, Tree
 
 CI = """env:
@@ -57,3 +57,11 @@ def test_another_languages_job_says_nothing_to_this_one() -> None:
 ])
 def test_what_says_nothing_is_nothing(files: dict[str, str]) -> None:
     assert ci_variables(tree(files), "python") == ((), ())
+
+
+@pytest.mark.parametrize(("name", "reaches"), [
+    ("GO111MODULE", False), ("CGO_ENABLED", False), ("GOFLAGS", False), ("RUSTFLAGS", False), ("NODE_OPTIONS", False), ("PYTEST_ADDOPTS", False), ("MY_TOKEN", False),
+    ("GOPHER_MODE", False), ("MONGO_URL", True), ("DB_HOST", True), ("APP_ENV", True),
+])
+def test_what_steers_a_toolchain_stays_out(name: str, reaches: bool) -> None:
+    assert is_for_tests(name, "x") is reaches
