@@ -10,7 +10,7 @@ import yaml
 
 from sandbox.plan import Service
 from sandbox.services.kinds import kind_of
-from sandbox.toolchains.ci_variables import PLAIN, told
+from sandbox.toolchains.ci_variables import PLAIN, needs_no_server, told
 from sandbox.workspace import Tree
 
 PORT = re.compile(r"(?:(?:[\d.]+:)?(\d+):)?(\d+)(?:/tcp)?")
@@ -40,10 +40,11 @@ def wanted_services(tree: Tree) -> Wanted:
 def _of_workflow(path: str, text: str) -> Wanted | None:
     try:
         data = yaml.safe_load(text)
-        jobs = [job for job in data["jobs"].values() if isinstance(job.get("services"), dict) and TESTS.search(str(job.get("steps")))]
+        testing = [job for job in data["jobs"].values() if TESTS.search(str(job.get("steps")))]
+        jobs = [job for job in testing if isinstance(job.get("services"), dict)]
     except (yaml.YAMLError, AttributeError, KeyError, TypeError):
         return None
-    if not jobs:
+    if not jobs or any(needs_no_server(job) for job in testing):
         return None
     services, missing = [], []
     for alias, row in list(jobs[0]["services"].items())[:MOST]:
