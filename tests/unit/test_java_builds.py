@@ -197,3 +197,9 @@ def test_a_gradle_that_can_not_be_had_is_said_with_its_hosts_and_what_would_help
     assert mirror is not None
     assert mirror.near_debians
     assert "DUALGATE_INSTALL_HOSTS=nexus.example.org" in absent(mirror, "403", [])
+
+
+def test_a_pom_whose_name_is_to_be_filled_in_is_no_build() -> None:
+    template = "<project><groupId>g</groupId><artifactId>x-${env.JDK}</artifactId><version>1</version></project>"
+    assert maven.plans(tree({"docker/pom.xml": template, "build.xml": "<project/>"}), sight()) == []
+    assert parse("pom.xml", template.replace("${env.JDK}", "y")) is not None
