@@ -106,8 +106,8 @@ class MavenLadder:
         text = self.tree.text(posixpath.join(self.plan.directory, ".mvn/wrapper/maven-wrapper.properties")) or ""
         match = re.search(r"apache-maven-(\d+\.\d+[\w.-]*)-bin", text)
         wanted = match[1] if match and _number(match[1]) > _number(MAVEN) else MAVEN
-        if not self._try(f"Maven {wanted}", _fetch_words(wanted)):
-            self._need(f"Maven {MAVEN}", _fetch_words(MAVEN))
+        if not self._try(f"Maven {wanted}", fetch_words(wanted)):
+            self._need(f"Maven {MAVEN}", fetch_words(MAVEN))
 
     def _settings(self, mirror: bool) -> None:
         """For the installation alone, in memory: the proxy by Maven's own words, the authorities by Java's."""
@@ -187,10 +187,13 @@ def _coordinates(name: str) -> str:
     return ":".join([group, artifact, rest[-1], packaging, *rest[:-1]]) if rest else name
 
 
-def _fetch_words(version: str) -> str:
+def fetch_words(version: str) -> str:
+    """Shell words that lay a release of Maven from Central, checked, into the environment."""
     url = f"{CENTRAL}/org/apache/maven/apache-maven/{version}/apache-maven-{version}-bin.tar.gz"
-    known = f"echo {MAVEN_SHA512}" if version == MAVEN else f"curl -sSf --retry 3 {url}.sha512"
-    return (f"cd /tmp && curl -sSf --retry 3 -o maven.tar.gz {url} && echo \"$({known})  maven.tar.gz\" | sha512sum -c - && rm -rf {HOME}/maven"
+    # Central holds a sha1 of every file, as Maven itself asks for; a sha512 of some alone.
+    check = f"echo '{MAVEN_SHA512}  maven.tar.gz' | sha512sum -c -" if version == MAVEN else (
+        f"echo \"$(curl -sSf --retry 3 {url}.sha1 | cut -c1-40)  maven.tar.gz\" | sha1sum -c -")
+    return (f"cd /tmp && curl -sSf --retry 3 -o maven.tar.gz {url} && {check} && rm -rf {HOME}/maven"
             f" && mkdir -p {HOME}/maven && tar -xzf maven.tar.gz --strip-components=1 --no-same-owner -C {HOME}/maven && rm maven.tar.gz")
 
 
