@@ -19,7 +19,7 @@ from sandbox.toolchains.gradle.manifests import GradleManifests
 from sandbox.toolchains.java.releases import choose, number
 from sandbox.toolchains.java.trust import key_store
 from sandbox.toolchains.maven import detect as maven
-from sandbox.toolchains.maven.environment import MavenInstaller, fetch_words, settings
+from sandbox.toolchains.maven.environment import MavenInstaller, fetch_words, settings, warm_words
 from sandbox.toolchains.maven.manifests import MavenManifests, with_dependency
 from sandbox.toolchains.maven.poms import parse
 from sandbox.toolchains.protocol import Sight
@@ -213,3 +213,10 @@ def test_another_maven_is_taken_by_the_checksum_that_central_always_has(tmp_path
     (tmp_path / "curl").chmod(0o755)
     words = fetch_words("4.0.0-rc-5").replace("cd /tmp", f"cd {tmp_path}").partition(" && rm -rf")[0]
     assert (subprocess.run(["/bin/sh", "-c", words], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True, check=False).returncode == 0) == taken
+
+
+def test_a_class_that_starts_a_whole_suite_does_not_hold_up_the_installation() -> None:
+    words = warm_words(["TestAllJunit", "AnyTest"])
+    assert "-Dtest='TestAllJunit,AnyTest'" in words
+    assert "-Dsurefire.timeout=120 -Dmaven.test.failure.ignore=true" in words
+    assert "-Dtest" not in warm_words([])
