@@ -118,3 +118,12 @@ def test_a_task_that_tests_is_no_build(task: str) -> None:
 def test_a_repository_without_a_plan_is_told_what_its_script_starts(scripts: dict[str, str], words: str) -> None:
     text = json.dumps({"scripts": scripts})
     assert words in (unknown_runner(Tree({"package.json": File(REGULAR, text.encode())})) or "")
+
+
+def test_tests_of_what_is_deployed_are_no_plan_beside_others() -> None:
+    files = {"e2e/smoke/package.json": {"scripts": {"test": "jest"}}, "e2e/smoke/a.test.js": TEST}
+    others = {"package.json": {"scripts": {"test": "mocha"}}, "test/a.js": TEST}
+    assert (plan_of({**files}).directory, plan_of({**files, **others}).directory) == ("e2e/smoke", "")
+    tree = Tree({path: File(REGULAR, (text if isinstance(text, str) else json.dumps(text)).encode()) for path, text in {**files, **others}.items()})
+    assert [plan.directory for plan in plans(tree, Sight(DAY, DAY))] == [""]
+    assert [plan.directory for plan in plans(tree, Sight(DAY, DAY, changed=frozenset({"e2e/smoke/x.js"})))] == ["", "e2e/smoke"]

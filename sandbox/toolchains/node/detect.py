@@ -28,6 +28,7 @@ OTHER_SCRIPTS = re.compile(r"(tests?|unit|mocha|jest|vitest|tap|spec|ci|coverage
 BESIDES = re.compile(r"(^|[:_-])(e2e|integration|browser|watch|lint|types?|bench\w*|update|debug|dev|perf|acceptance|visual|smoke|docs?|ui"
                      r"|inspect)($|[:_-])")
 PREPARING = re.compile(r"(^|[:_-])(prepare|prep|setup|build|generate|clean|server|bench\w*)($|[.:_-])")
+FAR = re.compile(r"(^|/)(e2e|end-to-end|smoke-?tests?)(/|$)")  # what is tested there is what was deployed
 LIBRARIES = (("node_test", re.compile(r"['\"]node:test['\"]|(?:\bfrom\s+|\brequire\(\s*|\bimport\(?\s*)['\"]test['\"]")),
              ("tape", re.compile(r"['\"](?:tape|tape-catch)['\"]")),
              ("tap", re.compile(r"['\"]tap['\"]")),
@@ -47,6 +48,8 @@ def plans(tree: Tree, sight: Sight) -> list[NodePlan]:
         plan = _plan(tree, package, {one: packages[one] for one in inside}, sight)
         if plan is not None:
             found.append(plan)
+    near = [plan for plan in found if not FAR.search(plan.directory) or any(path.startswith(plan.directory + "/") for path in sight.changed)]
+    found = near or found
     found.sort(key=lambda plan: (not _is_touched(plan, sight), plan.directory.count("/") + bool(plan.directory)))
     return sorted(found[:MOST_PLANS], key=lambda plan: plan.directory)
 
