@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -130,3 +132,12 @@ def test_the_repository_of_a_runner_is_its_own_installation(driver: dict[str, An
     assert suite.program("qunit") == str(tmp_path / "bin/qunit.js")
     with pytest.raises(FileNotFoundError):
         suite.package("mocha")
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+def test_an_error_is_told_with_what_it_was_made_from() -> None:
+    script = "console.log(JSON.stringify(require(process.argv[1]).failure(new Error('outer', {cause: new Error('EACCES: inner')}))))"
+    path = str(Path(inside.__file__).parent / "node_reporters/channel.cjs")
+    told = json.loads(subprocess.run([str(shutil.which("node")), "-e", script, path], check=True, capture_output=True, text=True).stdout)
+    assert told["m"] == "outer"
+    assert "Caused by: Error: EACCES: inner" in told["st"]

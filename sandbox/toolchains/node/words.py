@@ -24,7 +24,7 @@ FAULTS = Faults(
 SIGNS = Signs(
     strong={
         "names the test runner": re.compile(
-            r"\b(JEST_WORKER_ID|VITEST(_\w+)?|VITEST_POOL_ID|NODE_TEST_CONTEXT|AVA_PATH|TAP_CHILD_ID|__TAP\w*|DUALGATE\w*|__dualgate\w*)\b"
+            r"\b(JEST_WORKER_ID|VITEST(_\w+)?|VITEST_POOL_ID|NODE_TEST_CONTEXT|AVA_PATH|TAP_CHILD_ID|__TAP\w*|DUALGATE\w*|__dualgate\w*|__karma__)\b|\b(window|parent|top|opener)\.karma\b"
             r"|\bimport\.meta\.vitest\b"
             r"|['\"](node:test|vitest|@jest/globals|jest[\w/-]*|mocha[\w/-]*|ava|tape|tap|uvu[\w/-]*|jasmine[\w/-]*)['\"]"),
         "asks whether it is tested": re.compile(
