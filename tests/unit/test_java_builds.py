@@ -225,7 +225,7 @@ def test_a_class_that_starts_a_whole_suite_does_not_hold_up_the_installation() -
 
 
 def test_builds_inside_a_gradle_build_have_a_place_for_their_notes(tmp_path: Path) -> None:
-    for folder in ("buildSrc/src", "plugins", "core", ".git/buildSrc"):
+    for folder in ("buildSrc/.gradle/noVersion/buildSrc", "plugins", "core", ".git/buildSrc"):
         (tmp_path / "tree" / folder).mkdir(parents=True)
     for path in ("settings.gradle.kts", "plugins/settings.gradle"):
         (tmp_path / "tree" / path).write_text("")
