@@ -166,7 +166,8 @@ def overlay_words(root: str) -> str:
     """Shell words that lay the links, for buildSrc and for every folder with settings of its own."""
     inner = r"\( -name buildSrc -type d -printf '%p\n' \) -o \( -name 'settings.gradle*' -printf '%h\n' \)"
     links = f'for name in {" ".join(NOTES)}; do ln -sfn "{OWN_NOTES}/$folder/$name" "/opt/overlay/$folder/$name"; done'
-    return f'cd {root} && find . \\( -path ./.git -o -name .gradle -o -name build \\) -prune -o {inner} | sort -u | while read -r folder; do mkdir -p "/opt/overlay/$folder" && {links}; done'
+    found = f"find . \\( -path ./.git -o -name .gradle -o -name build \\) -prune -o {inner} | sort -u"
+    return f'cd {root} && {found} | while read -r folder; do mkdir -p "/opt/overlay/$folder" && {links}; done'
 
 
 class GradleInstaller:
