@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.inside.gradle_driver import lay_notes
 from sandbox.plan import Choice
 from sandbox.registries.names import package_of
 from sandbox.toolchains.gradle import detect as gradle
 from sandbox.toolchains.gradle.builds import dependencies
 from sandbox.toolchains.gradle.distribution import absent, choice, wrapper
+from sandbox.toolchains.gradle.environment import overlay_words
 from sandbox.toolchains.gradle.manifests import GradleManifests
 from sandbox.toolchains.java.releases import choose, number
 from sandbox.toolchains.java.trust import key_store
@@ -220,3 +222,16 @@ def test_a_class_that_starts_a_whole_suite_does_not_hold_up_the_installation() -
     assert "-Dtest='TestAllJunit,AnyTest'" in words
     assert "-Dsurefire.timeout=120 -Dmaven.test.failure.ignore=true" in words
     assert "-Dtest" not in warm_words([])
+
+
+def test_builds_inside_a_gradle_build_have_a_place_for_their_notes(tmp_path: Path) -> None:
+    for folder in ("buildSrc/.gradle/noVersion/buildSrc", "plugins", "core", ".git/buildSrc"):
+        (tmp_path / "tree" / folder).mkdir(parents=True)
+    for path in ("settings.gradle.kts", "plugins/settings.gradle"):
+        (tmp_path / "tree" / path).write_text("")
+    words = overlay_words(str(tmp_path / "tree")).replace("/opt/overlay", str(tmp_path / "laid")).replace("/tmp/notes", str(tmp_path / "notes"))
+    subprocess.run(["/bin/sh", "-c", words], check=True)
+    laid = sorted(str(path.relative_to(tmp_path / "laid")) for path in (tmp_path / "laid").rglob("*") if path.is_symlink())
+    assert laid == [".gradle", ".kotlin", "buildSrc/.gradle", "buildSrc/.kotlin", "plugins/.gradle", "plugins/.kotlin"]
+    lay_notes(str(tmp_path / "laid"), (".gradle", ".kotlin"))
+    assert all((tmp_path / "laid" / path).is_dir() for path in laid)
