@@ -37,7 +37,8 @@ class Faults:
 class Loan:
     """Names that a file has from others and must not write to or, where `bound` is None, must not use unless it declares them itself.
 
-    `bound`: what binds a name to them (any group); `used`: with `{name}`, or with the name as group 1; `declared`: with `{name}`, a declaration of the file's own.
+    `bound`: what binds a name to them (any group); `used`: with `{name}`, or with the name as group 1;
+    `declared`: with `{name}`, a declaration of the file's own.
     """
 
     used: str
