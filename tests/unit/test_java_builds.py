@@ -232,6 +232,6 @@ def test_builds_inside_a_gradle_build_have_a_place_for_their_notes(tmp_path: Pat
     words = overlay_words(str(tmp_path / "tree")).replace("/opt/overlay", str(tmp_path / "laid")).replace("/tmp/notes", str(tmp_path / "notes"))
     subprocess.run(["/bin/sh", "-c", words], check=True)
     laid = sorted(str(path.relative_to(tmp_path / "laid")) for path in (tmp_path / "laid").rglob("*") if path.is_symlink())
-    assert laid == [".gradle", ".kotlin", "buildSrc/.gradle", "buildSrc/.kotlin", "plugins/.gradle", "plugins/.kotlin"]
-    lay_notes(str(tmp_path / "laid"), (".gradle", ".kotlin"))
+    assert laid == [".gradle", ".kotlin", *(f"{folder}/{name}" for folder in ("buildSrc", "plugins") for name in (".gradle", ".kotlin", "build"))]
+    lay_notes(str(tmp_path / "laid"), (".gradle", ".kotlin", "build"))
     assert all((tmp_path / "laid" / path).is_dir() for path in laid)

@@ -165,7 +165,8 @@ def image_with(engine: DockerEngine, release: str) -> str:
 def overlay_words(root: str) -> str:
     """Shell words that lay the links, for buildSrc and for every folder with settings of its own."""
     inner = r"\( -name buildSrc -type d -printf '%p\n' \) -o \( -name 'settings.gradle*' -printf '%h\n' \)"
-    links = f'for name in {" ".join(NOTES)}; do ln -sfn "{OWN_NOTES}/$folder/$name" "/opt/overlay/$folder/$name"; done'
+    names = f'{" ".join(NOTES)} $(test "$folder" = . || echo build)'  # older releases do not tell buildSrc of another build folder
+    links = f'for name in {names}; do ln -sfn "{OWN_NOTES}/$folder/$name" "/opt/overlay/$folder/$name"; done'
     found = f"find . \\( -path ./.git -o -name .gradle -o -name build \\) -prune -o {inner} | sort -u"
     return f'cd {root} && {found} | while read -r folder; do mkdir -p "/opt/overlay/$folder" && {links}; done'
 
@@ -174,7 +175,7 @@ class GradleInstaller:
     """Debian's JDKs; Gradle as the wrapper has it."""
 
     title = "JDK"
-    recipe = 2
+    recipe = 3
 
     def base(self, engine: DockerEngine) -> str:
         """Debian with the usual JDK."""

@@ -59,5 +59,5 @@ def _settings(plan: JavaPlan, tree: Tree | None) -> dict[str, object]:
     return {
         "directory": plan.directory, "modules": [[module.folder, module.name, list(module.test_roots)] for module in plan.modules],
         "tests": [[group, path] for path in paths if (group := group_at(plan, path)) is not None], "flags": [*PLAIN, *plan.arguments],
-        "home": [OWN_HOME, KEPT_HOME], "build": OWN_BUILD, "notes": NOTES, "added": ADDED, "script": script(BOX),
+        "home": [OWN_HOME, KEPT_HOME], "build": OWN_BUILD, "notes": [*NOTES, "build"], "added": ADDED, "script": script(BOX),
     }
