@@ -3,6 +3,7 @@
 
 VENV := .venv
 PY := $(VENV)/bin/python
+BOXED := tests --ignore tests/unit -n 2 --dist worksteal
 
 demo: $(VENV)/.ready
 	@tools/engine
@@ -11,12 +12,12 @@ demo: $(VENV)/.ready
 test: check
 	@tools/engine
 	@tools/services
-	@$(PY) -m pytest tests --ignore tests/unit
+	@$(PY) -m pytest $(BOXED)
 
 thorough: check
 	@tools/engine
 	@tools/services
-	@$(PY) -m pytest tests --ignore tests/unit --thorough
+	@$(PY) -m pytest $(BOXED) --thorough
 
 check: lint types contracts $(VENV)/.ready
 	@$(PY) -m pytest tests/unit

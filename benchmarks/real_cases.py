@@ -36,7 +36,20 @@ def verify(args: list[str], out: Path) -> tuple[int, dict[str, Any], float]:
     return status, json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}, time.monotonic() - started
 
 
+def program_patch(case: dict[str, Any], repo: Path, folder: Path) -> list[str]:
+    """A fix that no commit holds: the correct program's text in place of the other (`programs/x.py -> correct_programs/x.py`)."""
+    path, _, right = case["source_files_changed"][0].partition(" -> ")
+    names = [f"{case['base_commit']}:{name}" for name in (path, right)]
+    texts = [subprocess.run(["git", "-C", str(repo), "show", name], capture_output=True, check=True).stdout for name in names]
+    lines = difflib.diff_bytes(difflib.unified_diff, *(text.splitlines(True) for text in texts), b"a/" + path.encode(), b"b/" + path.encode())
+    ended = [line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n" for line in lines]
+    (folder / "patch.diff").write_bytes(b"".join(ended))
+    return [str(repo), "--base", case["base_commit"], "--patch", str(folder / "patch.diff")]
+
+
 def arguments(case: dict[str, Any], repo: Path, folder: Path) -> list[str]:
+    if case.get("expect_head", "") is None:
+        return program_patch(case, repo, folder)
     if case.get("fix_commit"):
         return [str(repo), "--base", case["base_commit"], "--head", case["fix_commit"]]
     for name in ("patch", "test_patch"):
@@ -46,6 +59,8 @@ def arguments(case: dict[str, Any], repo: Path, folder: Path) -> list[str]:
 
 def without_source(case: dict[str, Any], repo: Path, folder: Path) -> list[str] | None:
     """The fix's tests alone (a commit pair), or a harmless new file in place of the patch."""
+    if case.get("expect_head", "") is None:
+        return None  # the program as it is: an empty change
     if case.get("fix_commit"):
         files = [f for f in case["test_files_changed"] if re.fullmatch(r"\S+", f)]
         words = ["git", "-C", str(repo), "diff", "--binary", case["base_commit"], case["fix_commit"], "--", *files]
@@ -83,7 +98,7 @@ def main() -> None:
         name = case.get("id") or case["instance_id"]
         repo = options.mirrors / case["repo"].replace("/", "+") / "repo"
         unwanted = bool(options.only) and name not in options.only
-        if unwanted or not repo.exists() or case.get("language", "python") not in options.language or case.get("expect_head", "") is None:
+        if unwanted or not repo.exists() or case.get("language", "python") not in options.language:
             continue
         folder = options.out / name
         folder.mkdir(parents=True, exist_ok=True)

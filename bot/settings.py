@@ -28,6 +28,7 @@ class Settings(BaseSettings):
     install_hosts: Annotated[tuple[str, ...], NoDecode] = Field(default=(), description="hosts beside the public registries that installations may ask")
     install_gb: float = Field(default=24.0, gt=0, description="disk that one installation may write, GB")
     images_gb: float = Field(default=40.0, gt=0, description="disk for environment images, GB")
+    keep_days: int = Field(default=90, ge=1, description="days that logs of runs, cached suites and unused clones are kept")
 
     @field_validator("install_hosts", mode="before")
     @classmethod

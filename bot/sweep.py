@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import structlog
 
@@ -25,8 +26,8 @@ log = structlog.get_logger()
 class Sweep:
     """Its `tick` is called every few seconds by the process that holds the key."""
 
-    def __init__(self, deliveries: Deliveries, runs: Runs, queue: WorkQueue, app: AppRequests) -> None:
-        self._deliveries, self._runs, self._queue, self._app = deliveries, runs, queue, app
+    def __init__(self, deliveries: Deliveries, runs: Runs, queue: WorkQueue, app: AppRequests, forget_old_files: Callable[[], object]) -> None:
+        self._deliveries, self._runs, self._queue, self._app, self._forget_old_files = deliveries, runs, queue, app, forget_old_files
         self._next_redelivery = 0.0
         self._attempted: dict[str, float] = {}
         self._told: dict[str, float] = {}
@@ -43,6 +44,7 @@ class Sweep:
         if self._day != int(time.time() // 86_400):
             self._day = int(time.time() // 86_400)
             self._deliveries.forget_old()
+            self._forget_old_files()
 
     def _lost_deliveries(self) -> None:
         overdue = self._deliveries.overdue(OVERDUE_S)

@@ -22,6 +22,7 @@ from bot.ledger.deliveries import Deliveries
 from bot.ledger.runs import Runs
 from bot.logs import log_to_stderr
 from bot.queue import INTAKE, VERIFY, WorkQueue
+from bot.retention import prune
 from bot.settings import Settings, read_settings
 from bot.sweep import Sweep
 
@@ -67,7 +68,8 @@ class Overseer:
         self._begun = [0.0] * len(self._kinds)
         self._store = None if app.redis_url else EmbeddedStore(app.data_dir)
         database = Database(app.database_url)
-        self._sweep = Sweep(Deliveries(database), Runs(database), WorkQueue(connect(app.redis_url, app.data_dir)), self._requests)
+        self._sweep = Sweep(Deliveries(database), Runs(database), WorkQueue(connect(app.redis_url, app.data_dir)), self._requests,
+                            lambda: prune(settings.data_dir, settings.keep_days))
         self._ended = threading.Event()
 
     def run(self) -> None:

@@ -69,7 +69,7 @@ class BuildContainer:
     """Runs commands as root of the container, with a time limit each."""
 
     def __init__(self, engine: DockerEngine, container: str, environment: Mapping[str, str], disk: Disk) -> None:
-        self._engine, self.container, self._environment, self._disk = engine, container, dict(environment), disk
+        self.engine, self.container, self._environment, self._disk = engine, container, dict(environment), disk
 
     def step(self, argv: Sequence[str], seconds: float, stdin: bytes | None = None, workdir: str = "/") -> Step:
         """Run one command. Raises EngineUnavailable, Interrupted; EnvironmentFailed where it fills the disk."""
@@ -84,11 +84,11 @@ class BuildContainer:
 
         try:
             done = execute(
-                self._engine.api, self.container, argv, sink, user="0", environment=self._environment, workdir=workdir, stdin=stdin,
-                watch=lambda: time.monotonic() < stop_at and total < FLOOD and not self._engine.closed and self._disk.has_room())
+                self.engine.api, self.container, argv, sink, user="0", environment=self._environment, workdir=workdir, stdin=stdin,
+                watch=lambda: time.monotonic() < stop_at and total < FLOOD and not self.engine.closed and self._disk.has_room())
         except APIError as error:
             raise EngineUnavailable(f"the engine refused a build step: {error.explanation}") from error
-        if self._engine.closed:
+        if self.engine.closed:
             raise Interrupted("the run was stopped")
         output = bytes(kept).decode("utf-8", errors="replace")
         if self._disk.fault:
@@ -110,7 +110,7 @@ class BuildContainer:
     def read(self, path: str) -> bytes | None:
         """A file's bytes, or None where there is none."""
         kept = bytearray()
-        done = execute(self._engine.api, self.container, ["cat", path], lambda stream, data: kept.extend(data) if stream == 1 else None, user="0")
+        done = execute(self.engine.api, self.container, ["cat", path], lambda stream, data: kept.extend(data) if stream == 1 else None, user="0")
         return bytes(kept) if done.status == 0 else None
 
     def commit(self, repository: str, tag: str, labels: Mapping[str, str]) -> str:
@@ -118,7 +118,7 @@ class BuildContainer:
         changes = [f"LABEL {name}={_quoted(value)}" for name, value in labels.items()]
         changes += ['ENTRYPOINT []', 'CMD ["/bin/true"]']
         try:
-            made = self._engine.api.commit(self.container, repository, tag, changes=changes)
+            made = self.engine.api.commit(self.container, repository, tag, changes=changes)
         except APIError as error:
             raise EngineUnavailable(f"an image could not be kept: {error.explanation}") from error
         image: str = made["Id"]

@@ -50,6 +50,7 @@ class Mirrors:
         deadline = time.monotonic() + timeout_s
         with (self._folder / f"{repository_id}.lock").open("a") as lock:
             self._wait_for(lock, deadline)
+            os.utime(lock.fileno())  # when the clone was last asked for
             if not (path / "HEAD").exists() or (path / "config.lock").exists() or (path / "shallow.lock").exists():
                 shutil.rmtree(path, ignore_errors=True)  # new, or left in the middle by a process that died
                 self._git(["init", "-q", "--bare", str(path)], {}, deadline)

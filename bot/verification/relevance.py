@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from bot.changes.change import Change
 from bot.changes.diff import ChangedLines
+from sandbox.results.report import TestReport
 from sandbox.workspace import File
 
 FAR = 100
+WORTH_LEAVING_OUT_S = 20.0
 
 
 def nearest_first(test_files: Iterable[str], change: Change) -> tuple[str, ...]:
@@ -21,6 +23,12 @@ def nearest_first(test_files: Iterable[str], change: Change) -> tuple[str, ...]:
 def near_files(ordered: tuple[str, ...], change: Change) -> tuple[str, ...]:
     """The change's own test files and those named like a changed module; where there is none, the three nearest."""
     return tuple(path for path in ordered if _distance(path, change) < FAR) or ordered[:3]
+
+
+def endless_elsewhere(base: TestReport, near: Collection[str]) -> frozenset[str]:
+    """Tests that had no end on base, in files that have nothing to do with the change, where waiting for them again would cost much: they prove nothing."""
+    found = [r for r in base.results.values() if r.kind == "timeout" and r.file not in near]
+    return frozenset(r.id for r in found) if sum(r.seconds for r in found) > WORTH_LEAVING_OUT_S else frozenset()
 
 
 def _distance(path: str, change: Change) -> int:

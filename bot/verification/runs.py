@@ -12,7 +12,7 @@ from bot.reproducers.from_tests import run_change_tests
 from bot.reproducers.given import GivenFile, run_given
 from bot.verification.bench import Bench, limits_beside, needs_writable, now
 from bot.verification.evidence import Evidence, Reproducer
-from bot.verification.relevance import near_files, nearest_first
+from bot.verification.relevance import endless_elsewhere, near_files, nearest_first
 from sandbox.limits import Limits
 from sandbox.results.report import Outcome, TestReport, TestResult
 from sandbox.toolchains.touched import Touched
@@ -146,7 +146,8 @@ def _say_counts(bench: Bench, side: str, report: TestReport) -> None:
 def _patched_suite(bench: Bench, tree: Tree, base: TestReport | None, order: tuple[str, ...]) -> tuple[TestReport, str | None]:
     """(report, limit that held twice). A hang or an exhausted resource is tried again in a new box, on what had no end."""
     bench.say("patched suite")
-    wanted = tuple(base.results) if base is not None and base.cut else None
+    endless = endless_elsewhere(base, near_files(nearest_first(bench.plan.test_files, bench.change), bench.change)) if base is not None else frozenset()
+    wanted = tuple(name for name in base.results if name not in endless) if base is not None and (base.cut or endless) else None
     limits = limits_beside(bench.limits, base)
     request = bench.suite_request(tree, order, wanted)
     if base is not None and base.cut:

@@ -1,6 +1,6 @@
 """Sources that run inside a box: a launcher that holds the report channel, and a driver for each runner.
 
-They are sent over the runner's standard input as text and never stored in an image. Those of pytest run under the environment's interpreter (Python
+They are sent over the runner's standard input as text and never stored in an image. Those of pytest and Django run under the environment's interpreter (Python
 3.6 and newer), in the runner's own process; the other drivers run beside their runner, under the Python that every image of ours has.
 """
 
@@ -9,8 +9,10 @@ from functools import cache
 from importlib import resources
 
 ENVIRONMENT_PYTHON, IMAGE_PYTHON = "/opt/env/bin/python", "/usr/bin/python3"
-DRIVERS = {"pytest": "pytest_driver.py", "script": "script_driver.py", "go": "go_driver.py", "cargo": "cargo_driver.py",
+DRIVERS = {"pytest": "pytest_driver.py", "django": "django_driver.py", "script": "script_driver.py", "go": "go_driver.py", "cargo": "cargo_driver.py",
            "command": "command_driver.py", "node": "node_driver.py", "maven": "maven_driver.py", "gradle": "gradle_driver.py"}
+OF_PYTHON = ("pytest", "django", "script")
+FAILURES = "python_failures.py"
 
 
 def source(name: str) -> str:
@@ -25,7 +27,7 @@ def files(folder: str) -> dict[str, bytes]:
 
 def driver(mode: str) -> str:
     """The text of a mode's driver."""
-    return source(DRIVERS[mode])
+    return (source(FAILURES) if mode in OF_PYTHON else "") + source(DRIVERS[mode])
 
 
 def tracer(mode: str) -> str:
@@ -35,10 +37,10 @@ def tracer(mode: str) -> str:
 
 def interpreter(mode: str) -> str:
     """What a mode's driver runs under."""
-    return ENVIRONMENT_PYTHON if mode in ("pytest", "script") else IMAGE_PYTHON
+    return ENVIRONMENT_PYTHON if mode in OF_PYTHON else IMAGE_PYTHON
 
 
 @cache
 def digest() -> str:
     """sha256 of everything that runs inside: a report made by other sources is another report."""
-    return hashlib.sha256("".join(source(name) for name in ("launcher.py", "line_tracer.py", *DRIVERS.values())).encode()).hexdigest()
+    return hashlib.sha256("".join(source(name) for name in ("launcher.py", "line_tracer.py", FAILURES, *DRIVERS.values())).encode()).hexdigest()

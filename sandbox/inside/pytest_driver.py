@@ -14,7 +14,6 @@ import time
 
 import pytest
 
-MESSAGE_LIMIT = 6000
 CHUNK = 400
 MANY = 1500  # a suite that may not come to its end within its time: the tests nearest to the change go first
 HANGS_BEFORE_HASTE = 2  # a suite with endless tests gets a shorter limit, by the longest test that did end
@@ -60,37 +59,9 @@ def installed(name):
         return False
 
 
-def cut(text, limit=MESSAGE_LIMIT):
-    text = str(text)
-    return text if len(text) <= limit else text[:limit // 3] + "\n[...]\n" + text[-(limit * 2 // 3):]
-
-
-def numbered(items):
-    """[(item, its id, made different from an equal one's by an ordinal: ` #2`)]."""
-    seen, rows = {}, []
-    for item in items:
-        name = item.nodeid.replace("::()::", "::")  # how pytest 3 and older write an instance
-        seen[name] = seen.get(name, 0) + 1
-        rows.append((item, name if seen[name] == 1 else "%s #%d" % (name, seen[name])))
-    return rows
-
-
-def nearest_names(error):
-    """For a name that an installed module or class does not have: [owner, version, names like it]."""
-    owner, name = getattr(error, "obj", None), getattr(error, "name", None)
-    if not isinstance(error, AttributeError) or owner is None or not name:
-        return None
-    import difflib
-
-    kind = owner if isinstance(owner, type) or hasattr(owner, "__spec__") else type(owner)
-    label = getattr(kind, "__module__", None) or getattr(kind, "__name__", "")
-    package = (getattr(kind, "__name__", "") if hasattr(owner, "__spec__") else label).split(".")[0]
-    try:
-        from importlib.metadata import version
-        release = version(package)
-    except Exception:
-        release = None
-    return [package, release, name, difflib.get_close_matches(name, dir(kind), 3)]
+def names_of(items):
+    """[(item, its id)], no two alike."""
+    return list(zip(items, numbered([item.nodeid.replace("::()::", "::") for item in items])))  # how pytest 3 and older write an instance
 
 
 class Reporter:
@@ -126,7 +97,7 @@ class Reporter:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, session, config, items):
-        rows = numbered(items)
+        rows = names_of(items)
         self.send({"k": "found", "count": len(rows)})
         if self.wanted is not None:
             kept = [item for item, name in rows if name in self.wanted]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +10,10 @@ import yaml
 
 from sandbox.plan import Service
 from sandbox.services.kinds import kind_of
+from sandbox.toolchains.ci_variables import PLAIN, needs_no_server, told
 from sandbox.workspace import Tree
 
 PORT = re.compile(r"(?:(?:[\d.]+:)?(\d+):)?(\d+)(?:/tcp)?")
-PLAIN = re.compile(r"[\w.@%+=:/ -]{0,200}")  # what may be handed to a service or to tests: no quotes, no substitutions
-NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-OF_THE_RUN = re.compile(r"^(PATH|HOME|PYTHON.*|LD_.*|NODE_OPTIONS|GIT_.*|GITHUB_.*|CI|DUALGATE_.*|.*TOKEN.*"
-                        r"|CARGO_.*|RUST.*|GO[A-Z]*|JAVA_.*|MAVEN_.*|.*_PROXY)$")
 TESTS = re.compile(r"\b(tests?|pytest|tox|nox|spec|unittest|jest|vitest|mocha|ctest|nextest|verify|gradlew?|mvnw?)\b")
 MOST = 4
 
@@ -44,10 +40,11 @@ def wanted_services(tree: Tree) -> Wanted:
 def _of_workflow(path: str, text: str) -> Wanted | None:
     try:
         data = yaml.safe_load(text)
-        jobs = [job for job in data["jobs"].values() if isinstance(job.get("services"), dict) and TESTS.search(str(job.get("steps")))]
+        testing = [job for job in data["jobs"].values() if TESTS.search(str(job.get("steps")))]
+        jobs = [job for job in testing if isinstance(job.get("services"), dict)]
     except (yaml.YAMLError, AttributeError, KeyError, TypeError):
         return None
-    if not jobs:
+    if not jobs or any(needs_no_server(job) for job in testing):
         return None
     services, missing = [], []
     for alias, row in list(jobs[0]["services"].items())[:MOST]:
@@ -58,7 +55,7 @@ def _of_workflow(path: str, text: str) -> Wanted | None:
             missing.append(f"{image} at {path}:{line}")
         else:
             services.append(service)
-    return Wanted(tuple(services), tuple(missing), tuple(dict(_variables(data, jobs[0])).items()) if services else ())
+    return Wanted(tuple(services), tuple(missing), tuple(dict(told(data, jobs[0], TESTS)).items()) if services else ())
 
 
 def _service(alias: str, image: str, row: dict[str, Any], path: str, line: int) -> Service | None:
@@ -70,12 +67,3 @@ def _service(alias: str, image: str, row: dict[str, Any], path: str, line: int) 
     given = row.get("env") if isinstance(row.get("env"), dict) else {}
     settings = tuple((name, str(value)) for name, value in (given or {}).items() if name in kind.settings and PLAIN.fullmatch(str(value)))
     return Service(kind.name, alias, port, settings, image, path, line)
-
-
-def _variables(data: dict[str, Any], job: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Of the workflow, the job and the steps that test; none that only means something where the workflow runs."""
-    steps = [step for step in job.get("steps") or () if isinstance(step, dict) and TESTS.search(str(step.get("run") or ""))]
-    for table in (data.get("env"), job.get("env"), *(step.get("env") for step in steps)):
-        for name, value in table.items() if isinstance(table, dict) else ():
-            if NAME.fullmatch(str(name)) and not OF_THE_RUN.match(name) and PLAIN.fullmatch(str(value)) and "${{" not in str(value):
-                yield str(name), str(value).lower() if isinstance(value, bool) else str(value)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from sandbox.plan import Choice, Plan
 from sandbox.services.wanted import Wanted, wanted_services
+from sandbox.toolchains.ci_variables import ci_variables
 from sandbox.toolchains.displays import VARIABLES, display_choice
 from sandbox.toolchains.generic.toolchain import GENERIC
 from sandbox.toolchains.go.toolchain import GO
@@ -34,7 +35,14 @@ def detect_plans(tree: Tree, sight: Sight) -> tuple[Plan, ...]:
     language's tests are found, the repository's own test command is the plan."""
     found = [plan for toolchain in TOOLCHAINS for plan in toolchain.detect(tree, sight)]
     chosen = [plan for plan in found if plan.test_files] or list(GENERIC.detect(tree, sight)) or found[:1]
-    return tuple(_with_display(_with_services(plan, wanted_services(tree)), display_choice(tree)) for plan in chosen)
+    return tuple(_with_display(_with_services(_with_variables(plan, tree), wanted_services(tree)), display_choice(tree)) for plan in chosen)
+
+
+def _with_variables(plan: Plan, tree: Tree) -> Plan:
+    """What CI and tox tell the tests."""
+    found, why = ci_variables(tree, plan.toolchain)
+    known = {name for name, _ in plan.environment}
+    return replace(plan, environment=(*plan.environment, *(row for row in found if row[0] not in known)), why=(*plan.why, *why)) if found else plan
 
 
 def why_unplanned(tree: Tree) -> str | None:

@@ -5,18 +5,23 @@ from __future__ import annotations
 import datetime
 import hashlib
 import struct
+import subprocess
+from pathlib import Path
 
 import pytest
 
+from sandbox.inside.gradle_driver import lay_notes
 from sandbox.plan import Choice
 from sandbox.registries.names import package_of
 from sandbox.toolchains.gradle import detect as gradle
 from sandbox.toolchains.gradle.builds import dependencies
+from sandbox.toolchains.gradle.distribution import absent, choice, wrapper
+from sandbox.toolchains.gradle.environment import overlay_words
 from sandbox.toolchains.gradle.manifests import GradleManifests
 from sandbox.toolchains.java.releases import choose, number
 from sandbox.toolchains.java.trust import key_store
 from sandbox.toolchains.maven import detect as maven
-from sandbox.toolchains.maven.environment import MavenInstaller, settings
+from sandbox.toolchains.maven.environment import MavenInstaller, fetch_words, settings, warm_words
 from sandbox.toolchains.maven.manifests import MavenManifests, with_dependency
 from sandbox.toolchains.maven.poms import parse
 from sandbox.toolchains.protocol import Sight
@@ -152,3 +157,81 @@ def test_dependencies_of_gradle_are_lines_that_name_all() -> None:
     added = GradleManifests().added(plan, GRADLE, changed)
     assert added == ("g.g:a:2:(compile) in core/build.gradle",)
     assert package_of("gradle", added[0]) == ("maven", "g.g:a")
+
+
+def wrapped(address: str, more: str = "") -> Tree:
+    text = f"distributionBase=GRADLE_USER_HOME\ndistributionUrl={address}\n{more}"
+    return tree({**gradle_repository.BASE, "gradle/wrapper/gradle-wrapper.properties": text})
+
+
+def test_the_gradle_that_the_wrapper_asks_for_is_told_with_its_line() -> None:
+    (plan,) = gradle.plans(wrapped("https\\://services.gradle.org/distributions/gradle-8.10.2-all.zip"), sight())
+    assert Choice("Gradle", "8.10.2 from services.gradle.org, as the wrapper has it", "gradle/wrapper/gradle-wrapper.properties", 2) in plan.why
+    (plan,) = gradle.plans(GRADLE, sight())
+    assert choice(None) in plan.why
+
+
+@pytest.mark.parametrize(("address", "version", "host", "own"), [
+    ("https\\://services.gradle.org/distributions/gradle-9.1.0-bin.zip", "9.1.0", "services.gradle.org", True),
+    ("https://services.gradle.org/distributions-snapshots/gradle-9.3.0-milestone-1-bin.zip", "9.3.0-milestone-1", "services.gradle.org", True),
+    ("https://downloads.gradle.org/distributions/gradle-4.10-all.zip", "4.10", "downloads.gradle.org", True),
+    ("https://Nexus.example.org:8443/repository/gradle/gradle-8.5-bin.zip", "8.5", "nexus.example.org", False),
+    ("http://services.gradle.org/distributions/gradle-2.14-bin.zip", "2.14", "services.gradle.org", False),
+])
+def test_a_wrapper_names_a_release_and_its_host(address: str, version: str, host: str, own: bool) -> None:
+    found = wrapper(wrapped(address, "distributionSha256Sum=" + "a" * 64 + "\n"), "")
+    assert found is not None
+    assert (found.version, found.host, found.is_gradles_own, found.checksum) == (version, host, own, "a" * 64)
+    assert "\\" not in found.url
+
+
+@pytest.mark.parametrize("address", ["file:///opt/gradle-8.5-bin.zip", "https://x.example.org/'; rm -rf /;'gradle-8.5-bin.zip", "https://x.example.org/$(id)/gradle-8.5-bin.zip"])
+def test_an_address_that_is_more_than_one_is_none(address: str) -> None:
+    assert wrapper(wrapped(address), "") is None
+
+
+def test_a_gradle_that_can_not_be_had_is_said_with_its_hosts_and_what_would_help() -> None:
+    own = wrapper(wrapped("https://services.gradle.org/distributions/gradle-8.5-bin.zip"), "")
+    assert own is not None
+    assert not own.near_debians
+    said = absent(own, "curl: (56)", ["services.gradle.org"])
+    assert said.startswith("Gradle 8.5, which gradle/wrapper/gradle-wrapper.properties asks for, could not be had from services.gradle.org: services.gradle.org can't be")
+    assert "github.com" in said
+    mirror = wrapper(wrapped("https://nexus.example.org/gradle-4.10.2-bin.zip"), "")
+    assert mirror is not None
+    assert mirror.near_debians
+    assert "DUALGATE_INSTALL_HOSTS=nexus.example.org" in absent(mirror, "403", [])
+
+
+def test_a_pom_whose_name_is_to_be_filled_in_is_no_build() -> None:
+    template = "<project><groupId>g</groupId><artifactId>x-${env.JDK}</artifactId><version>1</version></project>"
+    assert maven.plans(tree({"docker/pom.xml": template, "build.xml": "<project/>"}), sight()) == []
+    assert parse("pom.xml", template.replace("${env.JDK}", "y")) is not None
+
+
+@pytest.mark.parametrize(("held", "taken"), [(hashlib.sha1(b"maven").hexdigest(), True), ("0" * 40, False), ("", False)])
+def test_another_maven_is_taken_by_the_checksum_that_central_always_has(tmp_path: Path, held: str, taken: bool) -> None:
+    (tmp_path / "curl").write_text(f"#!/bin/sh\ncase \"$*\" in *.sha1) printf '%s' '{held}';; *.tar.gz) printf maven > maven.tar.gz;; *) exit 22;; esac\n")
+    (tmp_path / "curl").chmod(0o755)
+    words = fetch_words("4.0.0-rc-5").replace("cd /tmp", f"cd {tmp_path}").partition(" && rm -rf")[0]
+    assert (subprocess.run(["/bin/sh", "-c", words], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True, check=False).returncode == 0) == taken
+
+
+def test_a_class_that_starts_a_whole_suite_does_not_hold_up_the_installation() -> None:
+    words = warm_words(["TestAllJunit", "AnyTest"])
+    assert "-Dtest='TestAllJunit,AnyTest'" in words
+    assert "-Dsurefire.timeout=120 -Dmaven.test.failure.ignore=true" in words
+    assert "-Dtest" not in warm_words([])
+
+
+def test_builds_inside_a_gradle_build_have_a_place_for_their_notes(tmp_path: Path) -> None:
+    for folder in ("buildSrc/.gradle/noVersion/buildSrc", "plugins", "core", ".git/buildSrc"):
+        (tmp_path / "tree" / folder).mkdir(parents=True)
+    for path in ("settings.gradle.kts", "plugins/settings.gradle"):
+        (tmp_path / "tree" / path).write_text("")
+    words = overlay_words(str(tmp_path / "tree")).replace("/opt/overlay", str(tmp_path / "laid")).replace("/tmp/notes", str(tmp_path / "notes"))
+    subprocess.run(["/bin/sh", "-c", words], check=True)
+    laid = sorted(str(path.relative_to(tmp_path / "laid")) for path in (tmp_path / "laid").rglob("*") if path.is_symlink())
+    assert laid == [".gradle", ".kotlin", "buildSrc/.gradle", "buildSrc/.kotlin", "plugins/.gradle", "plugins/.kotlin"]
+    lay_notes(str(tmp_path / "laid"), (".gradle", ".kotlin"))
+    assert all((tmp_path / "laid" / path).is_dir() for path in laid)

@@ -181,3 +181,25 @@ def test_what_tests_would_skip_without_is_installed_where_the_project_names_it()
 def test_files_that_unittest_would_find_are_tests_only_below_a_tests_folder() -> None:
     assert is_test_path("tests/testspans.py", folders_of_tests(["tests/testspans.py"]))
     assert not is_test_path("pkg/testing.py", folders_of_tests(["pkg/testing.py"]))
+
+
+NOX = """import nox
+
+@nox.session(python=["3.10", "3.12"])
+def tests(session):
+    session.install("-r", "requirements/ci.txt")
+    session.install("-e", ".[async]", "responses>=0.20", "--upgrade")
+    session.run("pytest", *session.posargs)
+
+@nox.session
+def lint(session):
+    session.install("black")
+"""
+
+
+def test_sessions_of_nox_are_read() -> None:
+    found = read_metadata(Tree({"noxfile.py": File(REGULAR, NOX.encode()), "requirements/ci.txt": File(REGULAR, b"flaky\n")}))
+    assert found.tox == ["responses>=0.20"]
+    assert found.mentioned == ["black"]
+    assert found.ci_extras == ["async"]
+    assert found.origins["file:requirements/ci.txt"] == ("noxfile.py", 5)

@@ -7,7 +7,8 @@ import datetime
 import pytest
 
 from bot.changes.change import Change
-from bot.verification.relevance import near_files, nearest_first
+from bot.verification.relevance import endless_elsewhere, near_files, nearest_first
+from sandbox.results.report import Outcome, TestReport, TestResult
 from sandbox.toolchains.python.lines import coverable_lines
 from sandbox.toolchains.python.tests import doctest_examples, touched_files
 from sandbox.workspace import REGULAR, File, Tree
@@ -53,3 +54,10 @@ def test_the_nearest_files_are_the_changes_own_and_those_named_like_what_it_edit
                     source={"pkg/reader.py": None}, tests={"tests/test_own.py": None})
     ordered = nearest_first(("tests/test_far.py", "tests/test_own.py", "tests/test_reader.py"), change)
     assert near_files(ordered, change) == ("tests/test_own.py", "tests/test_reader.py")
+
+
+@pytest.mark.parametrize(("seconds", "left_out"), [(15.0, {"b.py::endless", "c.py::endless"}), (5.0, set())])
+def test_what_has_no_end_on_base_is_not_waited_for_again_but_near_the_change(seconds: float, left_out: set[str]) -> None:
+    rows = [TestResult(f"{name}.py::endless", Outcome.FAILED, f"{name}.py", seconds=seconds, kind="timeout") for name in "abc"]
+    rows.append(TestResult("b.py::fails", Outcome.FAILED, "b.py", seconds=seconds))
+    assert endless_elsewhere(TestReport(results={row.id: row for row in rows}), ("a.py",)) == left_out

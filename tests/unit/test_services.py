@@ -9,6 +9,7 @@ import pytest
 from sandbox.plan import Service
 from sandbox.services.kinds import kind_of
 from sandbox.services.wanted import wanted_services
+from sandbox.toolchains.ci_variables import ci_variables
 from sandbox.toolchains.displays import display_choice
 from sandbox.toolchains.protocol import Sight
 from sandbox.toolchains.registry import detect_plans
@@ -78,3 +79,10 @@ def test_a_plan_says_where_its_services_come_from() -> None:
 def test_who_asks_for_a_screen(path: str, text: str, line: int | None) -> None:
     choice = display_choice(Tree({path: File(REGULAR, text.encode())}))
     assert (choice and choice.line) == line
+
+
+def test_of_jobs_that_differ_in_their_database_the_one_with_sqlite_is_taken() -> None:
+    text = ("jobs:\n  mysql:\n    services: {db: {image: mariadb}}\n    steps: [{run: tox, env: {DB_BACKEND: mysql}}]\n"
+            "  plain:\n    steps: [{run: tox, env: {DB_BACKEND: sqlite3}}]\n")
+    assert wanted_services(tree(text)) == wanted_services(Tree({}))
+    assert ci_variables(tree(text), "python")[0] == (("DB_BACKEND", "sqlite3"),)

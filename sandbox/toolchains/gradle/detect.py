@@ -7,6 +7,7 @@ import re
 
 from sandbox.plan import Choice
 from sandbox.toolchains.gradle.builds import BUILD_FILES, SETTINGS_FILES, build_file, level, modules, roots
+from sandbox.toolchains.gradle.distribution import choice, wrapper
 from sandbox.toolchains.java.plan import JavaPlan
 from sandbox.toolchains.java.releases import choose
 from sandbox.toolchains.java.rules import JavaRules
@@ -31,6 +32,7 @@ def _plan(tree: Tree, root: str, sight: Sight) -> JavaPlan:
     first = next((path for name in (*SETTINGS_FILES, *BUILD_FILES) if (path := posixpath.join(root, name)) in tree), file)
     why = [Choice("projects" if len(names) > 1 else "project", ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else ""), first, 1)]
     releases = choose(tree, known, file, why)
+    why.append(choice(wrapper(here, root)))
     start = root + "/" if root else ""
     manifests = {own for module in build if (own := build_file(tree, module.folder)) is not None}
     manifests |= {path for path in tree if path.startswith(start) and MORE.search(path)}

@@ -13,10 +13,12 @@ from sandbox import images
 from sandbox.build_container import CA_PATH, BuildContainer, Step
 from sandbox.docker import DockerEngine
 from sandbox.errors import EnvironmentFailed, UnknownPackage
+from sandbox.fetching import into
 from sandbox.plan import Plan
 from sandbox.results.report import TestReport
-from sandbox.toolchains.gradle.running import ADDED, KEPT_HOME
-from sandbox.toolchains.gradle.script import script
+from sandbox.toolchains.gradle.distribution import DEBIANS, HOSTS, Distribution, absent, wrapper
+from sandbox.toolchains.gradle.running import ADDED, KEPT_HOME, NOTES, OWN_NOTES
+from sandbox.toolchains.gradle.script import PLAIN, script
 from sandbox.toolchains.java.plan import JavaPlan, of_java
 from sandbox.toolchains.java.releases import SUITES, USUAL, WITH, home_words
 from sandbox.toolchains.java.trust import PASSWORD, key_store
@@ -24,9 +26,7 @@ from sandbox.toolchains.protocol import Ground
 from sandbox.workspace import Tree
 
 HOME = "/opt/env"
-DISTRIBUTION = re.compile(r"^distributionUrl\s*=\s*(\S+/gradle-([\w.-]+?)-(?:bin|all)\.zip)", re.MULTILINE)
-CHECKSUM = re.compile(r"^distributionSha256Sum\s*=\s*([0-9a-f]{64})", re.MULTILINE)
-STORE, WHERE = "/dev/shm/authorities.jks", "/dev/shm/gradle"
+STORE, WHERE, ARCHIVE = "/dev/shm/authorities.jks", "/dev/shm/gradle", "/tmp/gradle.zip"
 STEP_S, WARM_S = 1200.0, 900
 UNKNOWN = re.compile(r"Could not find ([\w.-]+:[\w.-]+)")
 
@@ -40,6 +40,7 @@ class GradleLadder:
     root: str
     tree: Tree
     release: str
+    image: str
     budget_s: float
     tried: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
@@ -91,23 +92,36 @@ class GradleLadder:
             self._jvm += [f"-Djavax.net.ssl.trustStore={STORE} -Djavax.net.ssl.trustStorePassword={PASSWORD}"]
 
     def _gradle(self) -> None:
-        """The wrapper's, by its checksum where it names one; where it can't be had Debian's."""
-        text = (self.tree.text(posixpath.join(self.plan.directory, "gradle/wrapper/gradle-wrapper.properties")) or "").replace("\\:", ":")
-        match, checksum = DISTRIBUTION.search(text), CHECKSUM.search(text)
-        if match:
-            check = f"echo '{checksum[1]}  gradle.zip' | sha256sum -c - && " if checksum else ""
-            words = (f"cd /tmp && curl -sSfL --retry 2 --max-time 300 -o gradle.zip '{match[1]}' && {check}unzip -q gradle.zip -d {HOME}/gradle"
-                     f" && ln -sfn {HOME}/gradle/*/bin/gradle {HOME}/bin/gradle && rm gradle.zip")
-            if self._try(f"Gradle {match[2]}, as the wrapper has it", words):
+        """The wrapper's; Debian's where there is no wrapper, or where that can't be had and asks for the same major release."""
+        wanted = wrapper(self.tree, self.plan.directory)
+        if wanted is not None:
+            fault, dead = self._fetched(wanted)
+            if self._unpacked(wanted):
                 return
-        self._need("Gradle of Debian", "test -x /usr/bin/gradle && gradle --version")
+            if not wanted.near_debians:
+                raise EnvironmentFailed(absent(wanted, fault or self._tail(), dead), tuple(self.tried), fault or self._tail())
+        self._need(f"Gradle {DEBIANS}, Debian's", "test -x /usr/bin/gradle && gradle --version")
+
+    def _fetched(self, wanted: Distribution) -> tuple[str, tuple[str, ...]]:
+        """Gradle's own is fetched apart, since its hosts lead to one that an installation may not ask: (what was wrong, hosts that could not be reached)."""
+        if wanted.is_gradles_own:
+            found = into(self.build, self.image, wanted.url, HOSTS, ARCHIVE)
+            return found.fault, found.dead
+        had = self._try(f"Gradle {wanted.version} from {wanted.host}", f"curl -sSfL --retry 2 --max-time 600 -o {ARCHIVE} {wanted.url}")
+        return "" if had else self._tail(), ()
+
+    def _unpacked(self, wanted: Distribution) -> bool:
+        check = f"echo '{wanted.checksum}  {ARCHIVE}' | sha256sum -c - && " if wanted.checksum else ""
+        words = f"unzip -q {ARCHIVE} -d {HOME}/gradle && ln -sfn {HOME}/gradle/*/bin/gradle {HOME}/bin/gradle && rm {ARCHIVE}"
+        return self._try(f"Gradle {wanted.version}, as the wrapper has it", check + words)
 
     def _warm(self, name: str = "the tests compiled and run once") -> bool:
         """Fetches what a run of the tests asks for, by making one: of a class that is not there, so that the runner is loaded and no test is."""
         self.build.write(f"{WHERE}/init.gradle", script(WHERE).encode())
-        options = f"export GRADLE_OPTS='{' '.join(self._jvm)}'; timeout {WARM_S} "
-        words = f"gradle --no-daemon --console=plain --continue --gradle-user-home {KEPT_HOME} --project-cache-dir /tmp/gradle-project -I {WHERE}/init.gradle"
-        return self._try(name, f"{options}{words} {' '.join(self.plan.arguments)} test")
+        # As arguments: another process that Gradle starts for the build's own memory settings is told of those alone.
+        words = " ".join((f"timeout {WARM_S} gradle --no-daemon --console=plain --continue --gradle-user-home {KEPT_HOME}", *self._jvm, *PLAIN,
+                          f"--project-cache-dir /tmp/gradle-project -I {WHERE}/init.gradle"))
+        return self._try(name, f"{words} {' '.join(self.plan.arguments)} test")
 
     def _compiled(self) -> bool:
         words = f"test -n \"$(find {self.root} -path '*/build/classes/*' -ipath '*/test/*' -name '*.class' | head -1)\""
@@ -148,11 +162,19 @@ def image_with(engine: DockerEngine, release: str) -> str:
     return images.bootstrap(engine, suite=SUITES[release], more=(f"openjdk-{release}-jdk-headless", *more))
 
 
+def overlay_words(root: str) -> str:
+    """Shell words that lay the links, for buildSrc and for every folder with settings of its own."""
+    inner = r"\( -name buildSrc -type d -printf '%p\n' \) -o \( -name 'settings.gradle*' -printf '%h\n' \)"
+    links = f'for name in {" ".join(NOTES)}; do ln -sfn "{OWN_NOTES}/$folder/$name" "/opt/overlay/$folder/$name"; done'
+    found = f"find . \\( -path ./.git -o -name .gradle -o -name build \\) -prune -o {inner} | sort -u"
+    return f'cd {root} && {found} | while read -r folder; do mkdir -p "/opt/overlay/$folder" && {links}; done'
+
+
 class GradleInstaller:
     """Debian's JDKs; Gradle as the wrapper has it."""
 
     title = "JDK"
-    recipe = 1
+    recipe = 2
 
     def base(self, engine: DockerEngine) -> str:
         """Debian with the usual JDK."""
@@ -168,7 +190,7 @@ class GradleInstaller:
 
     def ladder(self, build: BuildContainer, plan: Plan, tree: Tree, root: str, ground: Ground, budget_s: float) -> GradleLadder:
         """The rungs."""
-        return GradleLadder(build, of_java(plan), root, tree, ground.release, budget_s)
+        return GradleLadder(build, of_java(plan), root, tree, ground.release, ground.image, budget_s)
 
     def needs(self, report: TestReport, plan: Plan) -> list[str]:
         """Nothing."""
@@ -185,8 +207,9 @@ class GradleInstaller:
         return ()
 
     def overlay(self, build: BuildContainer, root: str) -> tuple[str, bool]:
-        """Nothing: Gradle is told of other build folders."""
-        return "nothing is generated in the tree", False
+        """Links where Gradle keeps notes beside the sources of a build inside the build, to where a box may write: it is told of other build folders."""
+        build.need(["/bin/sh", "-c", f"rm -rf /opt/overlay && mkdir -p /opt/overlay && {overlay_words(root)} && chmod -R a+rX /opt/overlay"], 120)
+        return "the notes of inner builds are links to where a box may write", False
 
     def rebuild(self, build: BuildContainer, root: str) -> Step:
         """Never needed."""

@@ -9,11 +9,13 @@ from dataclasses import replace
 from sandbox.box import RunRequest
 from sandbox.plan import Plan
 from sandbox.results.report import TestReport
-from sandbox.toolchains.gradle.script import BOX, script
+from sandbox.toolchains.gradle.script import BOX, PLAIN, script
 from sandbox.toolchains.java.plan import JavaPlan, group_at, of_java
 from sandbox.workspace import Tree
 
 KEPT_HOME, OWN_HOME, OWN_BUILD, ADDED = "/opt/env/gradle-home", "/tmp/gradle-home", "/tmp/build", "/opt/env/added.json"
+
+NOTES, OWN_NOTES = (".gradle", ".kotlin"), "/tmp/notes"  # what is written beside a build's sources, and where it really goes
 
 
 class GradleRunner:
@@ -56,6 +58,6 @@ def _settings(plan: JavaPlan, tree: Tree | None) -> dict[str, object]:
     paths = [path for path in plan.test_files if tree is None or path in tree]
     return {
         "directory": plan.directory, "modules": [[module.folder, module.name, list(module.test_roots)] for module in plan.modules],
-        "tests": [[group, path] for path in paths if (group := group_at(plan, path)) is not None], "flags": list(plan.arguments),
-        "home": [OWN_HOME, KEPT_HOME], "build": OWN_BUILD, "added": ADDED, "script": script(BOX),
+        "tests": [[group, path] for path in paths if (group := group_at(plan, path)) is not None], "flags": [*PLAIN, *plan.arguments],
+        "home": [OWN_HOME, KEPT_HOME], "build": OWN_BUILD, "notes": NOTES, "added": ADDED, "script": script(BOX),
     }

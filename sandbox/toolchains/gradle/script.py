@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 BOX = "/tmp/dualgate-gradle"  # the driver's folder in a box
+# A cache of configurations takes no listeners, one of results runs no test; by properties, since older releases do not know the options.
+PLAIN = ("-Dorg.gradle.configuration-cache=false", "-Dorg.gradle.unsafe.configuration-cache=false", "-Dorg.gradle.unsafe.isolated-projects=false",
+         "-Dorg.gradle.caching=false", "-Dorg.gradle.java.installations.auto-download=false")
 # Groovy, for Gradle 4 and newer. `word`: before each line; the file that it came in is gone before any code of the tree runs.
 TEXT = r"""
 import groovy.json.JsonOutput
@@ -15,6 +18,7 @@ def settings = new File(here, 'settings.json').exists() ? new JsonSlurper().pars
 def out = secret ? new FileOutputStream(new File(here, 'events')) : null
 def tell = { Map row -> if (out != null) synchronized (out) { out.write((secret + ' ' + JsonOutput.toJson(row) + '\n').getBytes('UTF-8')); out.flush() } }
 def folderOf = { project -> project.rootDir.toPath().relativize(project.projectDir.toPath()).toString() }
+def inner = gradle.parent != null  // buildSrc, or a build that is included: its folders are not the plan's
 def describe = { Throwable error ->
     def trace = new StringWriter()
     error.printStackTrace(new PrintWriter(trace))
@@ -22,7 +26,9 @@ def describe = { Throwable error ->
     [type: kind, message: error.message, trace: trace.toString().take(20000)]
 }
 allprojects { project ->
-    if (settings.build) project.buildDir = new File(settings.build, folderOf(project) ?: 'root')
+    def apart = inner ? 'inner/' + Integer.toHexString(project.rootDir.path.hashCode()) + '/' : ''
+    if (settings.build) project.layout.buildDirectory.set(new File(settings.build, apart + (folderOf(project) ?: 'root')))
+    if (inner) return
     project.afterEvaluate {
         settings.added.findAll { it.folder == folderOf(project) }.each { project.dependencies.add(it.configuration, it.coordinates) }
     }
@@ -42,7 +48,7 @@ allprojects { project ->
         task.afterSuite { suite, result -> if (suite.className != null) tell(row('class', suite)) }
     }
 }
-gradle.taskGraph.afterTask { task, state ->
+if (!inner) gradle.taskGraph.afterTask { task, state ->
     def skipped = state.skipped && !state.upToDate && state.skipMessage != 'NO-SOURCE'
     tell([event: 'task', folder: folderOf(task.project), name: task.name, test: task instanceof Test, skipped: skipped,
           failed: state.failure != null, message: state.failure == null ? '' : (state.failure.cause ?: state.failure).toString()])

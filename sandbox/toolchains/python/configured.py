@@ -24,7 +24,7 @@ def configure(plan: Plan, given: Given, file: str) -> Plan:
     if given.environment:
         mine = replace(mine, environment=given.environment)
     if given.test:
-        mine = replace(mine, arguments=_pytest_arguments(given.test))
+        mine = replace(mine, arguments=_pytest_arguments(given.test), framework="pytest", django=None)
         why.append(Choice("test", given.test, file))
     return replace(mine, why=tuple(why))
 

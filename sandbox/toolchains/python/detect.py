@@ -17,6 +17,7 @@ from sandbox import interpreters
 from sandbox.plan import Choice
 from sandbox.toolchains.protocol import Sight
 from sandbox.toolchains.python import names
+from sandbox.toolchains.python.django import DjangoRun, django_run, uses_django
 from sandbox.toolchains.python.metadata import Metadata, read_metadata
 from sandbox.toolchains.python.paths import is_manifest, is_test_file, own_patterns
 from sandbox.toolchains.python.plan import PythonPlan, Requirements
@@ -26,6 +27,7 @@ from sandbox.workspace import Tree
 TEST_WORD = re.compile(r"(^|[-_./])(tests?|testing|pytest|unittest|ci)($|[-_.\d])|tests?_require|^hatch-(default|.*test.*)$", re.IGNORECASE)
 DEV_WORD = re.compile(r"(^|[-_./])(dev|devel|develop|development|all)($|[-_.])", re.IGNORECASE)
 SKIPPED_WORD = re.compile(r"(docs?|lint|typing|mypy|benchmark|style|release|pre-?commit|format)($|[-_.])", re.IGNORECASE)
+IMPORTS_PYTEST = re.compile(r"^\s*(import|from) pytest\b", re.MULTILINE)
 FRESH = datetime.timedelta(days=30)
 SETTLED = datetime.timedelta(days=182)
 
@@ -47,14 +49,14 @@ def detect(
     test_files = _test_files(tree, patterns)
     own_files = _test_files(before, patterns) if before is not None else ()
     why: list[Choice] = []
-    framework = _framework(found, before, own_files, why) if before is not None and own_files else _framework(found, tree, test_files, why)
+    framework, django = _framework(found, before, own_files, why) if before is not None and own_files else _framework(found, tree, test_files, why)
     interpreters = _interpreters(found, commit_date, available, why)
     extras = _extras(found, why)
     stages = _stages(found, tree, test_files, extras, why)
     cut = commit_date + datetime.timedelta(days=1) if today - commit_date > FRESH else None
     why.append(Choice("dependencies as of", cut.isoformat() if cut else "today: the commit is younger than 30 days", *found.origins.get("lock", (None, None))))
     return PythonPlan(
-        toolchain="python", framework=framework, interpreters=interpreters, project=found.project, extras=extras,
+        toolchain="python", framework=framework, django=django, interpreters=interpreters, project=found.project, extras=extras,
         build_requires=tuple(found.build_requires), stages=stages,
         constraints=tuple(f"{name}=={release}" for name, release in sorted(found.locked.items())), known_names=_known_names(found),
         test_files=tuple(sorted({*test_files, *own_files})), exclude_newer=cut, version=version,
@@ -71,21 +73,25 @@ def _test_files(tree: Tree, patterns: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(path for path in tree if path.endswith(".py") and is_test_file(path, patterns)))
 
 
-def _framework(found: Metadata, tree: Tree, test_files: tuple[str, ...], why: list[Choice]) -> str:
+def _framework(found: Metadata, tree: Tree, test_files: tuple[str, ...], why: list[Choice]) -> tuple[str, DjangoRun | None]:
     if found.pytest_file:
         why.append(Choice("framework", "pytest", *found.origins.get("pytest", (found.pytest_file, 1))))
-        return "pytest"
+        return "pytest", None
+    django = django_run(tree) if uses_django(tree, test_files) and not any(IMPORTS_PYTEST.search(tree.text(path) or "") for path in test_files) else None
+    if django:
+        why.append(django.choice())
+        return "django", django
     for path in test_files:
         text = tree.text(path) or ""
         if re.search(r"^(\s*(import|from) pytest\b|(async )?def test)", text, re.MULTILINE):
             why.append(Choice("framework", "pytest", path, 1))
-            return "pytest"
+            return "pytest", None
     unittest_file = next((path for path in test_files if re.search(r"\bTestCase\b", tree.text(path) or "")), None)
     if unittest_file:
         why.append(Choice("framework", "unittest, run by pytest", unittest_file, 1))
-        return "unittest"
+        return "unittest", None
     why.append(Choice("framework", "pytest, for want of any sign"))
-    return "pytest"
+    return "pytest", None
 
 
 def _interpreters(found: Metadata, commit_date: datetime.date, available: tuple[str, ...], why: list[Choice]) -> tuple[str, ...]:
@@ -137,7 +143,7 @@ def _stages(found: Metadata, tree: Tree, test_files: tuple[str, ...], extras: tu
     files += [key[5:] for key in found.origins if key.startswith("file:") and key[5:] in found.files and key[5:] not in files]
     for path in files:
         add(path, found.files[path], f"file:{path}")
-    add("tox.ini", found.tox, "tox")
+    add(found.origins.get("tox", ("tox.ini", 1))[0], found.tox, "tox")
     add("pytest plugins", _plugins(found, tree, test_files), "pytest")
     add("imports of the tests", _test_imports(found, tree, test_files), "")
     return tuple(stages)

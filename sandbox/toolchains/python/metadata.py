@@ -15,6 +15,7 @@ from sandbox.toolchains.python.syntax import parse_module
 from sandbox.toolchains.python.workflows import read_workflows
 from sandbox.workspace import Tree
 
+NOX_TESTS = re.compile(r"(^|_)(tests?|unit|pytest|coverage)(_|$|\d)|^tests", re.IGNORECASE)
 VERSION = re.compile(r"Programming Language :: Python :: (3\.\d+)")
 
 
@@ -63,7 +64,7 @@ def read_metadata(tree: Tree) -> Metadata:
     """Everything that the known files say; a file that can't be parsed is a fault by name, not an end."""
     found = Metadata()
     for path, reader in (("pyproject.toml", _pyproject), ("setup.cfg", _setup_cfg), ("setup.py", _setup_py), ("tox.ini", _tox_ini),
-                         ("pytest.ini", _pytest_ini), ("Pipfile", _pipfile)):
+                         ("noxfile.py", _noxfile), ("pytest.ini", _pytest_ini), ("Pipfile", _pipfile)):
         text = tree.text(path)
         if text is None:
             continue
@@ -269,6 +270,26 @@ def _tox_ini(found: Metadata, tree: Tree, text: str) -> None:
     for section in ("pytest", "tool:pytest"):
         if parser.has_section(section):
             _pytest(found, tree, "tox.ini", dict(parser.items(section)))
+
+
+def _noxfile(found: Metadata, tree: Tree, text: str) -> None:
+    """What the sessions install, by their literal words; those of a session that is named for tests are taken for the tests'."""
+    module = parse_module(text)
+    if module is None:
+        raise ValueError("not a Python file")
+    for session in (node for node in module.body if isinstance(node, ast.FunctionDef)):
+        rows = [arg.value for call in ast.walk(session) if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "install"
+                for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+        tests = NOX_TESTS.search(session.name)
+        for before, row in zip(["", *rows], rows, strict=False):
+            local = re.fullmatch(r"\.\[([\w,\s-]+)\]", row)
+            if before in ("-r", "--requirement") and tests:
+                found.origins.setdefault(f"file:{row}", ("noxfile.py", line_of(text, row)))
+            elif local and tests:
+                found.ci_extras += [name.strip() for name in local[1].split(",")]
+            elif not before.startswith("-") and re.match(r"[A-Za-z]", row) and "/" not in row:
+                (found.tox if tests else found.mentioned).append(row)
+                found.origins.setdefault("tox", ("noxfile.py", line_of(text, row)))
 
 
 def _pytest_ini(found: Metadata, tree: Tree, text: str) -> None:

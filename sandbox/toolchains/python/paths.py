@@ -11,8 +11,8 @@ TEST_FILE = re.compile(r"^(test_.*|.*_tests?|tests?|testcase.*)\.py$")
 TEST_FOLDERS = {"test", "tests", "testsuite", "unittests", "python_testcases", "test_suite", "unit_tests", "integration_tests"}
 HARNESS_NAMES = {
     "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "tox.toml", "setup.cfg", "pyproject.toml", "noxfile.py", "setup.py",
-    ".coveragerc", "sitecustomize.py", "usercustomize.py", "Makefile", "makefile", "GNUmakefile", "runtests.py", ".pdbrc", "uv.lock", "poetry.lock",
-    "pdm.lock", "Pipfile", "Pipfile.lock", "pyvenv.cfg", "uv.toml", "hatch.toml", ".env", ".flaskenv", "manage.py",
+    ".coveragerc", "sitecustomize.py", "usercustomize.py", "Makefile", "makefile", "GNUmakefile", "runtests.py", "run_tests.py", ".pdbrc", "uv.lock",
+    "poetry.lock", "pdm.lock", "Pipfile", "Pipfile.lock", "pyvenv.cfg", "uv.toml", "hatch.toml", ".env", ".flaskenv", "manage.py",
 }
 HARNESS_PATTERNS = ("*.pth", "*.pyc", "*.pyo", "*.egg-link", "requirements*.txt", "*requirements.txt", "constraints*.txt")
 # Any case: importlib.metadata finds the entry points of `x.DIST-INFO` too.

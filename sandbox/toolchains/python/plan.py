@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sandbox.plan import Plan
+from sandbox.toolchains.python.django import DjangoRun
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class PythonPlan(Plan):
     stages: tuple[Requirements, ...] = ()
     constraints: tuple[str, ...] = ()
     known_names: tuple[str, ...] = ()
+    django: DjangoRun | None = None  # where the framework is Django's own
 
 
 def of_python(plan: Plan) -> PythonPlan:

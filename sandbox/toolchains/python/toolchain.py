@@ -9,10 +9,10 @@ from sandbox.toolchains.python.environment import PythonInstaller
 from sandbox.toolchains.python.manifests import PythonManifests
 from sandbox.toolchains.python.placing import PythonPlacing
 from sandbox.toolchains.python.rules import PythonRules
-from sandbox.toolchains.python.running import PytestRunner
+from sandbox.toolchains.python.running import PythonRunner
 from sandbox.toolchains.python.tests import PythonTests
 from sandbox.toolchains.python.words import FAULTS, SIGNS
 
 PYTHON = Toolchain(
-    name="python", suffixes=(".py",), detect=plans, configure=configure, rules=PythonRules, tests=PythonTests(), runner=PytestRunner(), placing=PythonPlacing(),
+    name="python", suffixes=(".py",), detect=plans, configure=configure, rules=PythonRules, tests=PythonTests(), runner=PythonRunner(), placing=PythonPlacing(),
     installer=PythonInstaller(), manifests=PythonManifests(), faults=FAULTS, signs=SIGNS)

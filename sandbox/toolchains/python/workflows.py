@@ -43,7 +43,7 @@ def _files(tree: Tree) -> Iterator[tuple[str, str]]:
     for path in sorted(tree):
         if (path.startswith(".github/workflows/") and path.endswith((".yml", ".yaml"))) or path == ".travis.yml":
             text = tree.text(path) or ""
-            if any(word in text for word in ("pytest", "tox", "unittest", "nox")):
+            if any(word in text for word in ("pytest", "tox", "unittest", "nox", "manage.py", "runtests", "run_tests", "django-admin")):
                 yield path, text
 
 
@@ -59,6 +59,32 @@ def _commands(node: Any) -> Iterable[str]:
     elif isinstance(node, list):
         for item in node:
             yield from _commands(item)
+
+
+def test_commands(tree: Tree) -> Iterator[tuple[str, str, str, int]]:
+    """(command, folder that it is run in, file, line) of every step of the workflows that run tests. Raises yaml.YAMLError."""
+    for path, text in _files(tree):
+        lines = text.splitlines()
+        for step, folder in _steps(yaml.safe_load(text), ""):
+            for command in step.replace("\\\n", " ").splitlines():
+                yield command.strip(), folder, path, next((n for n, line in enumerate(lines, 1) if command.strip() and command.strip() in line), 1)
+
+
+def _steps(node: Any, folder: str) -> Iterator[tuple[str, str]]:
+    if isinstance(node, dict):
+        default = node.get("defaults")
+        run = default.get("run") if isinstance(default, dict) else None
+        folder = str((run if isinstance(run, dict) else {}).get("working-directory") or folder)
+        for key, value in node.items():
+            if key in ("run", "script") and isinstance(value, str):
+                yield value, str(node.get("working-directory") or folder)
+            elif key == "script" and isinstance(value, list):
+                yield from ((row, folder) for row in value if isinstance(row, str))
+            elif key != "defaults":
+                yield from _steps(value, folder)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _steps(item, folder)
 
 
 def _install_words(hints: Hints, command: str) -> None:

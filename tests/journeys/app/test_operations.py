@@ -336,7 +336,7 @@ def test_a_webhook_that_was_answered_and_lost_is_asked_for_again(place: Place, t
         place.hub.edit_pull(place.pull, title="of no interest")
         place.hub.comment("olga", place.pull, "lost")
         place.hub.settle()
-        Sweep(Deliveries(database), Runs(database), WorkQueue(connect(None, tmp_path)), place.requests).tick()
+        Sweep(Deliveries(database), Runs(database), WorkQueue(connect(None, tmp_path)), place.requests, lambda: None).tick()
         place.hub.settle()
         again = [one.guid for one in place.hub.delivered("issue_comment.created")]
         server.shutdown()
