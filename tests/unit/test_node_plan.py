@@ -15,6 +15,7 @@ import pytest
 
 from sandbox.toolchains.node.detect import plans
 from sandbox.toolchains.node.environment import RELINK
+from sandbox.toolchains.node.ladder import QUIET, RUNTIME
 from sandbox.toolchains.node.plan import NodePlan
 from sandbox.toolchains.node.unknown_runner import unknown_runner
 from sandbox.toolchains.protocol import Sight
@@ -158,3 +159,9 @@ def test_karma_runs_the_files_that_are_named_like_tests() -> None:
                     "karma.conf.cjs": "module.exports = {}", "src/a.js": "", "test/specs/a.tests.js": TEST, "test/fixtures/a/x.js": "", "test/index.js": ""})
     assert suites(plan) == [("", "karma", ("test/specs/a.tests.js",))]
     assert (plan.in_browser, plan.left_out, plan.suites[0].named, plan.suites[0].words) == (True, ("husky",), ("start", "./karma.conf.cjs"), ("--grep",))
+
+
+def test_pnpm_reads_what_it_is_told_under_either_prefix() -> None:
+    assert {QUIET["npm_config_ignore_scripts"], QUIET["pnpm_config_ignore_scripts"]} == {"true"}
+    assert "npm_config_ignore_scripts" not in RUNTIME
+    assert RUNTIME["pnpm_config_verify_deps_before_run"] == "false"

@@ -21,15 +21,21 @@ HOME, TOOLS, KEPT = "/opt/env", "/opt/env/tools", "/opt/env/tree"
 REPORTERS, FACTS, PLAN = "/opt/env/dualgate", "/opt/env/facts.json", "/opt/env/plan.json"
 PATH = f"{HOME}/bin:/usr/local/bin:/usr/bin:/bin"
 NPM, TOOL_NODE, OLD_TOOL_NODE = "10", "22", "16"
+PNPM = "pnpm.[cm]js"  # one of the two: .mjs since 11
 STEP_S = 900.0
 BROWSER = ("chromium", "fonts-liberation")
+# Read with the prefix `npm_` by pnpm 10 and older, with `pnpm_` by newer ones.
+OF_PNPM = {
+    "npm_config_ignore_scripts": "true", "npm_config_store_dir": "/tmp/pnpm", "npm_config_manage_package_manager_versions": "false",
+    "npm_config_pm_on_fail": "ignore", "npm_config_strict_dep_builds": "false", "npm_config_strict_peer_dependencies": "false",
+    "npm_config_verify_deps_before_run": "false", "npm_config_engine_strict": "false",
+}
 QUIET = {
     "npm_config_audit": "false", "npm_config_fund": "false", "npm_config_update_notifier": "false", "npm_config_ignore_scripts": "true",
     "npm_config_progress": "false",
     "npm_config_engine_strict": "false", "npm_config_cache": "/tmp/npm", "npm_config_fetch_retries": "4", "npm_config_loglevel": "error",
     "npm_config_yes": "true",
-    "npm_config_package_lock": "true", "npm_config_store_dir": "/tmp/pnpm", "npm_config_manage_package_manager_versions": "false",
-    "npm_config_strict_peer_dependencies": "false",
+    "npm_config_package_lock": "true", **OF_PNPM,
     "COREPACK_ENABLE_STRICT": "0", "YARN_CACHE_FOLDER": "/tmp/yarn", "YARN_ENABLE_SCRIPTS": "false", "YARN_NODE_LINKER": "node-modules",
     "YARN_ENABLE_TELEMETRY": "0",
     "YARN_ENABLE_IMMUTABLE_INSTALLS": "false", "YARN_ENABLE_GLOBAL_CACHE": "true", "YARN_GLOBAL_FOLDER": "/tmp/yarn-global",
@@ -37,13 +43,13 @@ QUIET = {
     "YARN_ENABLE_HARDENED_MODE": "0", "HUSKY": "0", "CI": "true", "PUPPETEER_SKIP_DOWNLOAD": "1", "PUPPETEER_SKIP_CHROMIUM_DOWNLOAD": "1",
     "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1",
     "CYPRESS_INSTALL_BINARY": "0", "ELECTRON_SKIP_BINARY_DOWNLOAD": "1", "SENTRYCLI_SKIP_DOWNLOAD": "1", "CHROMEDRIVER_SKIP_DOWNLOAD": "true",
-    "NO_COLOR": "1",
+    "NO_COLOR": "1", **{name.replace("npm_", "pnpm_", 1): value for name, value in OF_PNPM.items()},
 }
 RUNTIME = {
     "PATH": PATH, "npm_config_update_notifier": "false", "npm_config_cache": "/tmp/npm", "npm_config_offline": "true",
     "NODE_DISABLE_COMPILE_CACHE": "1",
-    "npm_config_manage_package_manager_versions": "false", "COREPACK_ENABLE_STRICT": "0", "YARN_ENABLE_NETWORK": "0", "YARN_IGNORE_PATH": "1",
-    "HUSKY": "0",
+    "npm_config_manage_package_manager_versions": "false", "pnpm_config_pm_on_fail": "ignore", "pnpm_config_verify_deps_before_run": "false",
+    "COREPACK_ENABLE_STRICT": "0", "YARN_ENABLE_NETWORK": "0", "YARN_IGNORE_PATH": "1", "HUSKY": "0",
 }
 UNKNOWN = re.compile(r"(?:E404|404 Not Found)[^\n]*?((?:@[\w.~-]+/)?[\w.~-]+)@|No matching version found for ((?:@[\w.~-]+/)?[\w.~-]+)@|ETARGET"
                      r"|ERR_PNPM_FETCH_404|Couldn't find package")
@@ -121,9 +127,9 @@ class NodeLadder:
         name = {"pnpm": "pnpm", "yarn": "yarn", "berry": "@yarnpkg/cli-dist"}.get(self.plan.manager)
         if name:
             self._fetch(self.plan.manager, name, self.plan.manager_version or ("1.22" if name == "yarn" else ""), f"{TOOLS}/manager")
-            self._wrap("pnpm" if name == "pnpm" else "yarn", f"{TOOLS}/manager/bin/{'pnpm.cjs' if name == 'pnpm' else 'yarn.js'}")
+            self._wrap("pnpm" if name == "pnpm" else "yarn", f"{TOOLS}/manager/bin/{PNPM if name == 'pnpm' else 'yarn.js'}")
             if name == "pnpm":
-                self._wrap("pnpx", f"{TOOLS}/manager/bin/pnpx.cjs")
+                self._wrap("pnpx", f"{TOOLS}/manager/bin/{PNPM.replace('pnpm', 'pnpx')}")
 
     def _browser(self) -> None:
         """Debian's Chromium, and a font: a page without one has no text to measure."""
@@ -211,7 +217,8 @@ class NodeLadder:
     def _build_once(self) -> None:
         """The builds on base: whether they succeed, and what they write; where tests are built as well, each box makes its own."""
         if self.plan.builds:
-            self._try("build", f"rm -rf /opt/overlay; {build_words(self.plan, self.root, 'first' if self.plan.prebuilt else 'trial')}")
+            hooks = "npm_config_ignore_scripts=false pnpm_config_ignore_scripts=false"  # else `npm run build` passes over `prebuild`
+            self._try("build", f"rm -rf /opt/overlay; export {hooks}; {build_words(self.plan, self.root, 'first' if self.plan.prebuilt else 'trial')}")
 
     def _shell(self, command: str) -> list[str]:
         settings = " ".join(f"{name}='{value}'" for name, value in {**QUIET, "PATH": PATH}.items())
