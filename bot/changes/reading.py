@@ -17,7 +17,7 @@ from bot.changes.static_look import look
 from bot.errors import BadInput
 from bot.findings import Finding, blocker, note, warning
 from sandbox.toolchains.protocol import Changes
-from sandbox.toolchains.registry import JointRules, divide, toolchains_in
+from sandbox.toolchains.registry import BY_NAME, JointRules, divide, toolchains_in
 from sandbox.workspace import EXECUTABLE, LINK, REGULAR, File, Tree, is_bytecode, link_escapes, unsafe_path
 
 
@@ -178,7 +178,7 @@ def _split(
     findings += [blocker("tampered", detail, (path,)) for detail, path in rules.shadowing(source, tests)]
     lines = changed_lines(diff.decode("utf-8", "surrogateescape"))
     source_lines = {path: change.without(test_lines.get(path, frozenset())) for path, change in lines.items() if path in source}
-    findings += look(source_lines, base_tree, toolchains)
+    findings += look(source_lines, base_tree, BY_NAME.values(), rules.is_test)
     if frozen:
         findings.append(note("harness_frozen", "base's version is used of: " + ", ".join(sorted(frozen)[:12]), tuple(sorted(frozen))))
     merged, conflicts = _merged(scratch, source, given, base_tree)

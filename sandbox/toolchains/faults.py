@@ -34,9 +34,39 @@ class Faults:
 
 
 @dataclass(frozen=True)
+class Loan:
+    """Names that a file has from others and must not write to or, where `bound` is None, must not use unless it declares them itself.
+
+    `bound`: what binds a name to them (any group); `used`: with `{name}`, or with the name as group 1; `declared`: with `{name}`, a
+    declaration of the file's own.
+    """
+
+    used: str
+    bound: re.Pattern[str] | None = None
+    declared: str = r"(?!)"
+
+    def shows(self, line: str, text: str) -> bool:
+        """Whether a line of a file does what it must not. `text`: the file, as far as it is known."""
+        if self.bound is None:
+            return any(not re.search(_with(self.declared, match[1]), text, re.MULTILINE) for match in re.finditer(self.used, line))
+        names = {name for match in self.bound.finditer(text) for name in match.groups() if name}
+        return any(re.search(_with(self.used, name), line) for name in names)
+
+
+def _with(pattern: str, name: str) -> str:
+    return pattern.replace("{name}", re.escape(name))
+
+
+@dataclass(frozen=True)
 class Signs:
-    """Words on an added source line -> pattern. Strong ones lower a verdict by themselves, weak ones are notes. `comment`: what is no code on a line."""
+    """Words on an added source line -> pattern. Strong ones lower a verdict by themselves, weak ones are notes. `comment`: what is no code on a line.
+
+    `blocks`: strong ones of several added lines that stand together; `loans`: strong ones that need the whole file, where `text` is no code either.
+    """
 
     strong: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     weak: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     comment: re.Pattern[str] = re.compile(r"(?!)")
+    blocks: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    loans: Mapping[str, Loan] = field(default_factory=dict)
+    text: re.Pattern[str] = re.compile(r"(?!)")

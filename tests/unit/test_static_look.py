@@ -13,7 +13,7 @@ from sandbox.workspace import REGULAR, File, Tree
 
 def signs(line: str, base: str = "") -> list[Severity]:
     tree = Tree({"pkg/m.py": File(REGULAR, base.encode())})
-    return [f.severity for f in look({"pkg/m.py": ChangedLines({7: line}, (), ())}, tree, [PYTHON])]
+    return [f.severity for f in look({"pkg/m.py": ChangedLines({7: line}, (), ())}, tree, [PYTHON], lambda path: False)]
 
 
 @pytest.mark.parametrize("line", [

@@ -33,4 +33,5 @@ SIGNS = Signs(
         "works around the type system": re.compile(r"\bunsafe\.|\breflect\.NewAt\b"),
     },
     comment=re.compile(r"(^|\s)//(?!\s*go:linkname).*"),
+    blocks={"answers every comparison": re.compile(r"\)\s*Equal\s*\([^)]*\)\s*bool\s*\{\s*return\s+true\b")},
 )

@@ -25,7 +25,7 @@ FAULTS = Faults(
 SIGNS = Signs(
     strong={
         "names the test runner": re.compile(
-            r"\borg\.(junit|testng|apache\.maven\.surefire|opentest4j|hamcrest|mockito)\b|\bjunit\.framework\b|\bsurefire\b|junit\.platform"),
+            r"\borg\.(junit|testng|apache\.maven\.surefire|opentest4j|hamcrest|mockito|assertj|awaitility|spockframework)\b|\bcom\.google\.common\.truth\b|\bjunit\.framework\b|\bsurefire\b|junit\.platform"),
         "speaks like the test runner": re.compile(
             r"TEST-[^\"\n]*\.xml|surefire-reports|test-results|<testcase|<testsuite|Tests run:|:maven-surefire|BUILD SUCCESS"),
         "reads its callers' frames": re.compile(
@@ -41,4 +41,9 @@ SIGNS = Signs(
         "swallows every fault": re.compile(r"\bcatch\s*\(\s*(final\s+)?Throwable\b|setDefaultUncaughtExceptionHandler"),
     },
     comment=re.compile(r"(^|\s)//.*|^\s*\*.*|/\*.*"),
+    blocks={
+        "answers every comparison": re.compile(
+            r"\bboolean\s+equals\s*\([^)]*\)\s*\{\s*return\s+true\s*;|\bfun\s+equals\s*\([^)]*\)[^={]*(=\s*true\b|\{\s*return\s+true\b)"
+            r"|\bdef\s+equals\s*\([^)]*\)[^={]*=\s*true\b|\bint\s+compareTo\s*\([^)]*\)\s*\{\s*return\s+0\s*;"),
+    },
 )

@@ -38,4 +38,5 @@ SIGNS = Signs(
         "swallows a panic": re.compile(r"\bcatch_unwind\b"),
     },
     comment=re.compile(r"(^|\s)//.*"),
+    blocks={"answers every comparison": re.compile(r"\bfn\s+eq\s*\([^)]*\)\s*->\s*bool\s*\{\s*(return\s+)?true\b")},
 )
