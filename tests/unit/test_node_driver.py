@@ -130,3 +130,10 @@ def test_the_repository_of_a_runner_is_its_own_installation(driver: dict[str, An
     assert suite.program("qunit") == str(tmp_path / "bin/qunit.js")
     with pytest.raises(FileNotFoundError):
         suite.package("mocha")
+
+
+def test_strays_are_ended_in_a_box_alone(driver: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    killed: list[int] = []
+    monkeypatch.setattr(driver["os"], "kill", lambda pid, number: killed.append(pid))
+    driver["end_strays"]()
+    assert killed == []

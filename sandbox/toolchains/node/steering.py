@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import posixpath
 import re
@@ -85,7 +86,7 @@ def _programs(words: tuple[str, ...]) -> Iterator[str]:
     yield words[0]
     if posixpath.basename(words[0]) in INTERPRETERS:
         yield from [word for word in words[1:] if not word.startswith("-")][:1]
-    for option, word in zip(words, words[1:], strict=False):
+    for option, word in itertools.pairwise(words):
         if option in LOADING:
             yield word
 
