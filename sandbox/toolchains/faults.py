@@ -61,7 +61,8 @@ def _with(pattern: str, name: str) -> str:
 class Signs:
     """Words on an added source line -> pattern. Strong ones lower a verdict by themselves, weak ones are notes. `comment`: what is no code on a line.
 
-    `harmless`: over a line and the next one, no sign; `blocks`: strong ones of several added lines that stand together; `loans`: strong ones that need the whole file, where `text` is no code either.
+    `harmless`: over a line and the next one, no sign; `blocks`: strong ones of several added lines that stand together; `loans`: strong ones that need the
+    whole file, where `text` is no code either.
     """
 
     strong: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
