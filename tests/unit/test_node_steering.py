@@ -43,6 +43,8 @@ def test_a_new_file_that_the_configuration_would_load_is_too() -> None:
     ("bin/a.js", {"bin/a.js": ""}, {"bin": "bin/a.js", "scripts": {"test": "node bin/a.js && jest"}}), ("test/a.test.js", {}, {"scripts": {"test": "jest test/a.test.js"}}),
     ("tools/release.js", {"tools/release.js": ""}, {"scripts": {"test": "jest", "release": "node tools/release.js"}}),
     ("src/page.html", {"src/page.html": ""}, {"scripts": {"test": "cpy src/page.html dist && jest"}}),
+    ("src/index.node.ts", {"src/index.node.ts": "", "test/a.js": TEST}, {"main": "dist/index.js", "scripts": {"test": "mocha --file src/index.node.ts"}}),
+    ("lib/render.js", {"lib/render.js": "", "tools/make.js": "require('../lib/render')"}, {"scripts": {"test": "node tools/make.js && jest"}}),
     ("test/helper.js", {"test/helper.js": ""}, {"jest": {"setupFiles": ["./test/helper.js"]}}),
 ])
 def test_the_product_and_its_tests_are_not(path: str, files: dict[str, str], manifest: dict[str, object]) -> None:

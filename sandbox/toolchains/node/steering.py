@@ -26,6 +26,8 @@ LOADED_FIRST = re.compile(
     r"""\b(setupFiles\w*|globalSetup|globalTeardown|testEnvironment|environment|testRunner|runner|reporters?|resolver|snapshotSerializers|testSequencer
     |transform|require|file|import|loader|before|helpers)["']?\s*[:=]\s*(\[[^\]]*\]|\{[^}]*\}|"[^"\n]*"|'[^'\n]*'|(?:\n\s*-\s*\S+)+|[^\s"'\[{][^\n,]*)""",
     re.VERBOSE)
+OF_SETUP = re.compile(r"setupFiles|globalSetup|globalTeardown|testEnvironment|testRunner|reporter|resolver|snapshotSerializers|testSequencer")
+IN_SOURCE = re.compile(r"(^|/)(src|source|lib|app|server|client)/")  # what a runner loads there first may well be the product's entry
 BY_HABIT = re.compile(r"(^|/)src/setupTests\.[jt]sx?$")
 LOADS = re.compile(r"(?:\bfrom\s*|\brequire\(\s*|\bimport\(\s*|\bimport\s*)['\"](\.\.?(?:/[^'\"\n]*)?)['\"]")
 ENDINGS = ("", ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx", "/index.js", "/index.ts")
@@ -47,7 +49,7 @@ def steering_files(tree: Tree, plans: Iterable[NodePlan], base: Tree) -> frozens
     mine = list(plans)
     packages = read_packages(tree)
     named = {path for package in packages.values() for path in _configured(tree, package)}
-    named |= {path for plan in mine for path in _of_plan(tree, plan, packages)}
+    named |= {path for plan in mine for path in _of_plan(tree, plan, packages) if not IN_SOURCE.search(path)}
     named |= {path for path in tree if BY_HABIT.search(path)}
     tests = {path for plan in mine for path in plan.test_files}
     configurations = {path for path in tree if is_configuration(path) and SOURCE.search(path)}
@@ -57,7 +59,7 @@ def steering_files(tree: Tree, plans: Iterable[NodePlan], base: Tree) -> frozens
         path = queue.pop()
         if path not in found and path not in tests:
             found.add(path)
-            queue += _loaded_by(tree, path)
+            queue += [other for other in _loaded_by(tree, path) if not IN_SOURCE.search(other)]
     return frozenset(found - _product(base, packages, found, tests))
 
 
@@ -67,7 +69,8 @@ def _configured(tree: Tree, package: Package) -> Iterator[str]:
     texts += [tree.text(posixpath.join(package.folder, name)) or "" for names in CONFIGURATIONS.values() for name in names]
     for text in texts:
         for match in LOADED_FIRST.finditer(text):
-            yield from _files(tree, package.folder, re.findall(r"[\w@./<>-]+", match[2]))
+            named = _files(tree, package.folder, re.findall(r"[\w@./<>-]+", match[2]))
+            yield from (path for path in named if OF_SETUP.match(match[1]) or not IN_SOURCE.search(path))
 
 
 def _of_plan(tree: Tree, plan: NodePlan, packages: dict[str, Package]) -> Iterator[str]:
