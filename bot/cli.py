@@ -23,6 +23,8 @@ from bot.doctor import examine
 from bot.errors import BadInput, BotError
 from bot.ledger.run_store import RunStore
 from bot.planning import PlanRequest, plan_repository
+from bot.replay import differences, order_of, read_verdict
+from bot.reporting.escape import plain
 from bot.reporting.junit import write_junit
 from bot.reporting.terminal import render
 from bot.settings import Settings, read_settings
@@ -242,6 +244,25 @@ def runs_show(run_id: str, as_json: bool) -> None:
     with guarded():
         verdict = RunStore(known_settings().data_dir).load(run_id)
         click.echo(json.dumps(verdict, indent=1) if as_json else render(verdict))
+
+
+@runs_group.command("replay")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--repo", type=click.Path(path_type=Path), help="The checkout, where it stands elsewhere than at the first time.")
+@click.option("--timeout", type=click.FloatRange(min=1), default=3600.0, show_default=True)
+@click.option("--quiet", is_flag=True, help="No progress.")
+def runs_replay(file: Path, repo: Path | None, timeout: float, quiet: bool) -> None:
+    """Repeat the verification whose verdict is FILE (written by --json). Exit status: 0 it came out the same, 1 it did not."""
+    settings = known_settings()
+    with guarded() as engine:
+        before = read_verdict(file)
+        with progress(quiet) as say:
+            after = verify(order_of(before, repo, timeout), settings, RunStore(settings.data_dir), engine, say).to_json()
+        found = differences(before, after)
+        click.echo(after["summary"])
+        click.echo("\n".join(["it came out otherwise:", *(f"  {plain(line)}" for line in found)]) if found else
+                   f"it came out the same: {len(after['tests'])} tests, environment and all")
+    sys.exit(1 if found else 0)
 
 
 @main.command("doctor")

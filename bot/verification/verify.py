@@ -180,6 +180,8 @@ def replay_words(order: Order) -> str:
         words += [name, str(value)] if value is not None else []
     for path in order.reproducers:
         words += ["--reproducer", str(path)]
+    if order.config is not None:
+        words += ["--config", str(order.config)]
     if order.repeat != 5:
         words += ["--repeat", str(order.repeat)]
     return shlex.join(words)

@@ -1,8 +1,9 @@
 """`gradle --offline test` -> the records of a run. Runs beside the tests, under the image's Python, and holds the channel: no test has it.
 
 args: groups (classes below their module's folder), none for all; wanted: exact ids. settings: directory (of the build, from the root), modules [[folder, name,
-[folders of tests]], ...], tests [[group, file], ...], flags, home [the run's own Gradle home, the environment's], build (where build folders are put), added
-(a file of dependencies that a change adds, or nothing), script (for Gradle's own process, to be read from the folder WHERE).
+[folders of tests]], ...], tests [[group, file], ...], flags, home [the run's own Gradle home, the environment's], build (where build folders are put), notes
+(names of links beside sources), added (a file of dependencies that a change adds, or nothing), script (for Gradle's own process, to be read from the folder
+WHERE).
 
 A script of ours in Gradle's own process tells of each test as it ends, in lines that begin with a word which is in no file any more when the first test starts.
 """
@@ -222,6 +223,16 @@ def lay_home(own, kept):
         os.symlink(folder, os.path.join(own, os.path.relpath(folder, kept)))
 
 
+def lay_notes(directory, names):
+    """The folders that links of these names lead to, for whoever writes beside the sources."""
+    for folder, folders, files in os.walk(directory):
+        for name in [one for one in folders + files if one in names]:
+            path = os.path.join(folder, name)
+            if os.path.islink(path):
+                os.makedirs(os.readlink(path), exist_ok=True)
+        folders[:] = [one for one in folders if one not in (".git", "node_modules")]
+
+
 def lay_settings(run, word):
     """What the script in Gradle's process reads."""
     os.makedirs(WHERE, exist_ok=True)
@@ -309,6 +320,7 @@ def run(payload, channel):
     following = GradleRun(channel, payload)
     own, kept = following.settings["home"]
     lay_home(own, kept)
+    lay_notes(following.directory, following.settings["notes"])
     word = secrets.token_hex(16)
     events = lay_settings(following, word)
     channel.send({"k": "ready", "count": len(following.files)})

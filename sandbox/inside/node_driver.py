@@ -412,6 +412,13 @@ class Suite:
         argv = [self.program("jasmine"), "--helper=" + REPORTERS + "/jasmine_helper.cjs", "--random=false", *self.words]
         return self.follow(argv + self.paths(self.settings["files"] if groups is None else groups), groups)
 
+    def run_karma(self, groups):
+        """In a browser: the page holds every file that is not left out."""
+        others = [] if groups is None else [path for path in self.paths(self.settings["files"]) if path not in self.paths(groups)]
+        words = {"named": self.settings["named"], "others": others}
+        shown = self.settings["named"] + self.words
+        return self.follow([REPORTERS + "/karma_start.cjs"], groups, package=self.package("karma"), words=words, shown=shown)
+
     def run_tap(self, groups):
         """Each file by itself, by its own output: the program of tap starts them so too."""
         status = 0
@@ -459,14 +466,14 @@ class Suite:
     def follow(self, argv, groups, package=None, words=(), shown=(), tap=False, plain=False):
         """Start a process of Node and read its report to the end; the exit status."""
         run = self.run
-        pipe = Pipe({"files": self.paths(groups) if groups is not None else None, "package": package, "words": list(words), "shown": list(shown),
+        pipe = Pipe({"files": self.paths(groups) if groups is not None else None, "package": package, "words": words, "shown": list(shown),
                      "titles": run.titles})
         environment = {**os.environ, **dict(self.settings["environment"]), "DUALGATE_REPORT": pipe.folder, "CI": "true"}
         speaks = [] if tap or plain else ["-r", REPORTERS + "/channel.cjs"]
         if not speaks:
             del environment["DUALGATE_REPORT"]
         command = [NODE, *speaks, *self.node, *argv]
-        os.write(2, ("$ " + " ".join(map(shlex.quote, [*command[1 + len(speaks):], *words])) + "\n").encode())
+        os.write(2, ("$ " + " ".join(map(shlex.quote, [*command[1 + len(speaks):], *(shown if isinstance(words, dict) else words)])) + "\n").encode())
         process = subprocess.Popen(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    start_new_session=True)
         tail, lines = collections.deque(maxlen=60), collections.deque()

@@ -68,14 +68,14 @@ def _commands(node: Any) -> Iterator[str]:
         yield from _commands(inner)
 
 
-def install_packages(build: BuildContainer, names: tuple[str, ...], seconds: float) -> tuple[list[str], list[str]]:
+def install_packages(build: BuildContainer, names: tuple[str, ...], seconds: float, title: str = "packages of CI") -> tuple[list[str], list[str]]:
     """(what was tried, what was left out): all at once, else one by one. Seconds: of everything."""
     if not names:
         return [], []
     until = time.monotonic() + seconds
     build.step(["/bin/sh", "-c", f"{APT} update"], max(1.0, min(120.0, seconds)))
     done = build.step(["/bin/sh", "-c", f"{APT} install --yes --no-install-recommends {' '.join(names)}"], max(1.0, min(600.0, until - time.monotonic())))
-    tried = [f"packages of CI ({' '.join(names)}): {'ok' if done.ok else 'failed'} ({done.seconds:.1f} s)"]
+    tried = [f"{title} ({' '.join(names)}): {'ok' if done.ok else 'failed'} ({done.seconds:.1f} s)"]
     dropped = [] if done.ok else [name for name in names if not _one(build, name, until)]
     build.step(["/bin/sh", "-c", "rm -rf /var/lib/apt/lists/* /var/cache/apt/*"], 60)
     return tried, dropped

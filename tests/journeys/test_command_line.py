@@ -181,6 +181,18 @@ def test_runs_are_listed_and_shown(repo: Path) -> None:
     assert "no reproducer" in run("runs", "show", run_id).stdout
 
 
+def test_a_verdict_is_repeated_from_its_file(repo: Path, tmp_path: Path) -> None:
+    file = tmp_path / "verdict.json"
+    first = run("verify", repo, "--base", "base", "--head", "good", "--json", file)
+    assert first.returncode == 0, first.stderr
+    again = run("runs", "replay", file)
+    assert (again.returncode, again.stdout.splitlines()[-1].split(":")[0]) == (0, "it came out the same"), again.stdout + again.stderr
+    verdict = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**verdict, "reason": "regression"}), encoding="utf-8")
+    other = run("runs", "replay", file)
+    assert (other.returncode, "reason: regression, now verified" in other.stdout) == (1, True), other.stdout + other.stderr
+
+
 def test_the_base_is_the_merge_base_and_says_how_far_behind(repo: Path) -> None:
     git(repo, "checkout", "-q", "-B", "ahead", "base")
     commit(repo, {"other.py": "X = 1\n"})

@@ -27,7 +27,7 @@ def commands() -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout called PATH, with the patches that the pages name."""
+    """A checkout called PATH, with the patches that the pages name, and a first RUN whose verdict is FILE."""
     place = tmp_path_factory.mktemp("documents")
     repo = place / "PATH"
     make(repo)
@@ -36,6 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "fix.patch").write_text(git(repo, "diff", "main", "work", "--", "stats.py"), encoding="utf-8")
     (place / "tests.patch").write_text(git(repo, "diff", "main", "work", "--", "test_stats.py"), encoding="utf-8")
     (place / "test_bug.py").write_text("from stats import mean\n\n\ndef test_bug():\n    assert mean([2, 4]) == 3\n", encoding="utf-8")
+    assert run("verify", repo, "--base", "main", "--head", "work", "--json", place / "FILE").returncode == 0
     return place
 
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import datetime
 import hashlib
 import struct
+import subprocess
+from pathlib import Path
 
 import pytest
 
+from sandbox.inside.gradle_driver import lay_notes
 from sandbox.plan import Choice
 from sandbox.registries.names import package_of
 from sandbox.toolchains.gradle import detect as gradle
 from sandbox.toolchains.gradle.builds import dependencies
 from sandbox.toolchains.gradle.distribution import absent, choice, wrapper
+from sandbox.toolchains.gradle.environment import overlay_words
 from sandbox.toolchains.gradle.manifests import GradleManifests
 from sandbox.toolchains.java.releases import choose, number
 from sandbox.toolchains.java.trust import key_store
 from sandbox.toolchains.maven import detect as maven
-from sandbox.toolchains.maven.environment import MavenInstaller, settings
+from sandbox.toolchains.maven.environment import MavenInstaller, fetch_words, settings, warm_words
 from sandbox.toolchains.maven.manifests import MavenManifests, with_dependency
 from sandbox.toolchains.maven.poms import parse
 from sandbox.toolchains.protocol import Sight
@@ -197,3 +201,37 @@ def test_a_gradle_that_can_not_be_had_is_said_with_its_hosts_and_what_would_help
     assert mirror is not None
     assert mirror.near_debians
     assert "DUALGATE_INSTALL_HOSTS=nexus.example.org" in absent(mirror, "403", [])
+
+
+def test_a_pom_whose_name_is_to_be_filled_in_is_no_build() -> None:
+    template = "<project><groupId>g</groupId><artifactId>x-${env.JDK}</artifactId><version>1</version></project>"
+    assert maven.plans(tree({"docker/pom.xml": template, "build.xml": "<project/>"}), sight()) == []
+    assert parse("pom.xml", template.replace("${env.JDK}", "y")) is not None
+
+
+@pytest.mark.parametrize(("held", "taken"), [(hashlib.sha1(b"maven").hexdigest(), True), ("0" * 40, False), ("", False)])
+def test_another_maven_is_taken_by_the_checksum_that_central_always_has(tmp_path: Path, held: str, taken: bool) -> None:
+    (tmp_path / "curl").write_text(f"#!/bin/sh\ncase \"$*\" in *.sha1) printf '%s' '{held}';; *.tar.gz) printf maven > maven.tar.gz;; *) exit 22;; esac\n")
+    (tmp_path / "curl").chmod(0o755)
+    words = fetch_words("4.0.0-rc-5").replace("cd /tmp", f"cd {tmp_path}").partition(" && rm -rf")[0]
+    assert (subprocess.run(["/bin/sh", "-c", words], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True, check=False).returncode == 0) == taken
+
+
+def test_a_class_that_starts_a_whole_suite_does_not_hold_up_the_installation() -> None:
+    words = warm_words(["TestAllJunit", "AnyTest"])
+    assert "-Dtest='TestAllJunit,AnyTest'" in words
+    assert "-Dsurefire.timeout=120 -Dmaven.test.failure.ignore=true" in words
+    assert "-Dtest" not in warm_words([])
+
+
+def test_builds_inside_a_gradle_build_have_a_place_for_their_notes(tmp_path: Path) -> None:
+    for folder in ("buildSrc/.gradle/noVersion/buildSrc", "plugins", "core", ".git/buildSrc"):
+        (tmp_path / "tree" / folder).mkdir(parents=True)
+    for path in ("settings.gradle.kts", "plugins/settings.gradle"):
+        (tmp_path / "tree" / path).write_text("")
+    words = overlay_words(str(tmp_path / "tree")).replace("/opt/overlay", str(tmp_path / "laid")).replace("/tmp/notes", str(tmp_path / "notes"))
+    subprocess.run(["/bin/sh", "-c", words], check=True)
+    laid = sorted(str(path.relative_to(tmp_path / "laid")) for path in (tmp_path / "laid").rglob("*") if path.is_symlink())
+    assert laid == [".gradle", ".kotlin", *(f"{folder}/{name}" for folder in ("buildSrc", "plugins") for name in (".gradle", ".kotlin", "build"))]
+    lay_notes(str(tmp_path / "laid"), (".gradle", ".kotlin", "build"))
+    assert all((tmp_path / "laid" / path).is_dir() for path in laid)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +139,12 @@ def test_strays_are_ended_in_a_box_alone(driver: dict[str, Any], monkeypatch: py
     monkeypatch.setattr(driver["os"], "kill", lambda pid, number: killed.append(pid))
     driver["end_strays"]()
     assert killed == []
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+def test_an_error_is_told_with_what_it_was_made_from() -> None:
+    script = "console.log(JSON.stringify(require(process.argv[1]).failure(new Error('outer', {cause: new Error('EACCES: inner')}))))"
+    path = str(Path(inside.__file__).parent / "node_reporters/channel.cjs")
+    told = json.loads(subprocess.run([str(shutil.which("node")), "-e", script, path], check=True, capture_output=True, text=True).stdout)
+    assert told["m"] == "outer"
+    assert "Caused by: Error: EACCES: inner" in told["st"]

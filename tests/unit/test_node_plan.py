@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sandbox.toolchains.node.detect import plans
+from sandbox.toolchains.node.environment import RELINK
 from sandbox.toolchains.node.plan import NodePlan
 from sandbox.toolchains.node.unknown_runner import unknown_runner
 from sandbox.toolchains.protocol import Sight
@@ -113,8 +119,42 @@ def test_a_task_that_tests_is_no_build(task: str) -> None:
 
 
 @pytest.mark.parametrize(("scripts", "words"), [
-    ({"test": "npm run lint && karma start", "lint": "eslint ."}, "tests in browsers (karma)"), ({"test": "zx all.mjs"}, "tests by zx, none of which"),
+    ({"test": "npm run lint && cypress run", "lint": "eslint ."}, "tests in browsers (cypress)"), ({"test": "zx all.mjs"}, "tests by zx, none of which"),
 ])
 def test_a_repository_without_a_plan_is_told_what_its_script_starts(scripts: dict[str, str], words: str) -> None:
     text = json.dumps({"scripts": scripts})
     assert words in (unknown_runner(Tree({"package.json": File(REGULAR, text.encode())})) or "")
+
+
+def test_tests_of_what_is_deployed_are_no_plan_beside_others() -> None:
+    files = {"e2e/smoke/package.json": {"scripts": {"test": "jest"}}, "e2e/smoke/a.test.js": TEST}
+    others = {"package.json": {"scripts": {"test": "mocha"}}, "test/a.js": TEST}
+    assert (plan_of({**files}).directory, plan_of({**files, **others}).directory) == ("e2e/smoke", "")
+    tree = Tree({path: File(REGULAR, (text if isinstance(text, str) else json.dumps(text)).encode()) for path, text in {**files, **others}.items()})
+    assert [plan.directory for plan in plans(tree, Sight(DAY, DAY))] == [""]
+    assert [plan.directory for plan in plans(tree, Sight(DAY, DAY, changed=frozenset({"e2e/smoke/x.js"})))] == ["", "e2e/smoke"]
+
+
+def test_links_to_packages_of_the_repository_lead_into_the_box() -> None:
+    assert _relinked({"node_modules/a": "../packages/a", "packages/b/node_modules/@s/a": "../../../a", "node_modules/.pnpm/c/node_modules/a": "../../../../packages/a",
+                      "demo/node_modules/whole": "../..", "node_modules/kept": ".pnpm/c/node_modules/a", "packages/a/node_modules/x": "../../../node_modules/a"}) == {
+        "node_modules/a": "/repo/x/packages/a", "packages/b/node_modules/@s/a": "/repo/x/packages/a",
+        "node_modules/.pnpm/c/node_modules/a": "/repo/x/packages/a", "demo/node_modules/whole": "/repo/x", "node_modules/kept": ".pnpm/c/node_modules/a",
+        "packages/a/node_modules/x": "../../../node_modules/a"}
+
+
+def _relinked(links: dict[str, str]) -> dict[str, str]:
+    with tempfile.TemporaryDirectory() as kept:
+        for path, target in links.items():
+            (Path(kept) / path).parent.mkdir(parents=True, exist_ok=True)
+            (Path(kept) / path).symlink_to(target)
+        subprocess.run([sys.executable, "-c", RELINK.replace("/opt/env/tree", kept), "/repo/x"], check=True)
+        return {path: os.readlink(Path(kept) / path) for path in links}
+
+
+def test_karma_runs_the_files_that_are_named_like_tests() -> None:
+    scripts = {"test": "pnpm test-ci", "test-ci": 'concurrently "pnpm:test-ci-*"', "test-ci-karma": "cross-env NODE_ENV=test karma start ./karma.conf.cjs --auto-watch --grep"}
+    plan = plan_of({"package.json": {"scripts": scripts, "devDependencies": {"karma": "6", "karma-jasmine": "5", "karma-spec-reporter": "1", "husky": "9"}},
+                    "karma.conf.cjs": "module.exports = {}", "src/a.js": "", "test/specs/a.tests.js": TEST, "test/fixtures/a/x.js": "", "test/index.js": ""})
+    assert suites(plan) == [("", "karma", ("test/specs/a.tests.js",))]
+    assert (plan.in_browser, plan.left_out, plan.suites[0].named, plan.suites[0].words) == (True, ("husky",), ("start", "./karma.conf.cjs"), ("--grep",))

@@ -62,8 +62,19 @@ exports.failure = function failure(error) {
   const name = String(error.name || (error.constructor && error.constructor.name) || 'Error');
   let message = String(error.message === undefined ? '' : error.message);
   if (error.expected !== undefined || error.actual !== undefined) message += difference(error);
-  return { x: name, m: exports.cut(message), st: exports.cut(error.stack || '') };
+  return { x: name, m: exports.cut(message), st: exports.cut(String(error.stack || '') + causes(error)) };
 };
+
+// What an error was made from often says alone what is wrong.
+function causes(error) {
+  let text = '';
+  let inner = error.cause;
+  for (let depth = 0; depth < 4 && inner !== null && typeof inner === 'object'; depth += 1) {
+    text += '\nCaused by: ' + String(inner.stack || inner.message || inner);
+    inner = inner.cause;
+  }
+  return text;
+}
 
 function difference(error) {
   const shown = (value) => {

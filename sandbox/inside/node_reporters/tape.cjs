@@ -40,7 +40,7 @@ function follow() {
     send(Object.assign({ e: 'test', f: file, t: test.names, o: outcome, s: (Date.now() - test.since) / 1000 }, outcome === 'failed' ? test.wrong : {}));
   }
 
-  process.on('exit', () => {
+  process.prependListener('exit', () => { // tape's own ends the process at once
     tests.forEach((test) => {
       if (!test.told && !test.skip) test.wrong = test.wrong || { x: 'exit', m: 'the program ended before this test', st: '' };
       end(test);

@@ -17,7 +17,7 @@ from sandbox.fetching import into
 from sandbox.plan import Plan
 from sandbox.results.report import TestReport
 from sandbox.toolchains.gradle.distribution import DEBIANS, HOSTS, Distribution, absent, wrapper
-from sandbox.toolchains.gradle.running import ADDED, KEPT_HOME
+from sandbox.toolchains.gradle.running import ADDED, KEPT_HOME, NOTES, OWN_NOTES
 from sandbox.toolchains.gradle.script import PLAIN, script
 from sandbox.toolchains.java.plan import JavaPlan, of_java
 from sandbox.toolchains.java.releases import SUITES, USUAL, WITH, home_words
@@ -162,11 +162,20 @@ def image_with(engine: DockerEngine, release: str) -> str:
     return images.bootstrap(engine, suite=SUITES[release], more=(f"openjdk-{release}-jdk-headless", *more))
 
 
+def overlay_words(root: str) -> str:
+    """Shell words that lay the links, for buildSrc and for every folder with settings of its own."""
+    inner = r"\( -name buildSrc -type d -printf '%p\n' \) -o \( -name 'settings.gradle*' -printf '%h\n' \)"
+    names = f'{" ".join(NOTES)} $(test "$folder" = . || echo build)'  # older releases do not tell buildSrc of another build folder
+    links = f'for name in {names}; do ln -sfn "{OWN_NOTES}/$folder/$name" "/opt/overlay/$folder/$name"; done'
+    found = f"find . \\( -path ./.git -o -name .gradle -o -name build \\) -prune -o {inner} | sort -u"
+    return f'cd {root} && {found} | while read -r folder; do mkdir -p "/opt/overlay/$folder" && {links}; done'
+
+
 class GradleInstaller:
     """Debian's JDKs; Gradle as the wrapper has it."""
 
     title = "JDK"
-    recipe = 1
+    recipe = 3
 
     def base(self, engine: DockerEngine) -> str:
         """Debian with the usual JDK."""
@@ -199,8 +208,9 @@ class GradleInstaller:
         return ()
 
     def overlay(self, build: BuildContainer, root: str) -> tuple[str, bool]:
-        """Nothing: Gradle is told of other build folders."""
-        return "nothing is generated in the tree", False
+        """Links where Gradle keeps notes beside the sources of a build inside the build, to where a box may write: it is told of other build folders."""
+        build.need(["/bin/sh", "-c", f"rm -rf /opt/overlay && mkdir -p /opt/overlay && {overlay_words(root)} && chmod -R a+rX /opt/overlay"], 120)
+        return "the notes of inner builds are links to where a box may write", False
 
     def rebuild(self, build: BuildContainer, root: str) -> Step:
         """Never needed."""

@@ -15,6 +15,8 @@ from sandbox.workspace import Tree
 
 KEPT_HOME, OWN_HOME, OWN_BUILD, ADDED = "/opt/env/gradle-home", "/tmp/gradle-home", "/tmp/build", "/opt/env/added.json"
 
+NOTES, OWN_NOTES = (".gradle", ".kotlin"), "/tmp/notes"  # what is written beside a build's sources, and where it really goes
+
 
 class GradleRunner:
     """Groups are classes; the driver is told all that there are, and which of them to run."""
@@ -57,5 +59,5 @@ def _settings(plan: JavaPlan, tree: Tree | None) -> dict[str, object]:
     return {
         "directory": plan.directory, "modules": [[module.folder, module.name, list(module.test_roots)] for module in plan.modules],
         "tests": [[group, path] for path in paths if (group := group_at(plan, path)) is not None], "flags": [*PLAIN, *plan.arguments],
-        "home": [OWN_HOME, KEPT_HOME], "build": OWN_BUILD, "added": ADDED, "script": script(BOX),
+        "home": [OWN_HOME, KEPT_HOME], "build": OWN_BUILD, "notes": [*NOTES, "build"], "added": ADDED, "script": script(BOX),
     }

@@ -52,7 +52,7 @@ def parse(path: str, text: str) -> Pom | None:
         root = _bare(ElementTree.fromstring(text))
     except (ElementTree.ParseError, ValueError):
         return None
-    if root.tag != "project":
+    if root.tag != "project" or "${" in _said(root, "artifactId"):  # a template: Maven reads no pom whose own name is still to be filled in
         return None
     profiles = [one for one in root.findall("profiles/profile") if (one.findtext("activation/activeByDefault") or "").strip() == "true"]
     scopes = [root, *profiles]

@@ -26,8 +26,9 @@ MOST_PLANS, MOST_SUITES = 4, 100
 YOUNG = datetime.timedelta(days=30)
 OTHER_SCRIPTS = re.compile(r"(tests?|unit|mocha|jest|vitest|tap|spec|ci|coverage|cover|check)([:_-].*)?")
 BESIDES = re.compile(r"(^|[:_-])(e2e|integration|browser|watch|lint|types?|bench\w*|update|debug|dev|perf|acceptance|visual|smoke|docs?|ui"
-                     r"|inspect)($|[:_-])")
+                     r"|inspect|sauce\w*|browserstack)($|[:_-])")
 PREPARING = re.compile(r"(^|[:_-])(prepare|prep|setup|build|generate|clean|server|bench\w*)($|[.:_-])")
+FAR = re.compile(r"(^|/)(e2e|end-to-end|smoke-?tests?)(/|$)")  # what is tested there is what was deployed
 LIBRARIES = (("node_test", re.compile(r"['\"]node:test['\"]|(?:\bfrom\s+|\brequire\(\s*|\bimport\(?\s*)['\"]test['\"]")),
              ("tape", re.compile(r"['\"](?:tape|tape-catch)['\"]")),
              ("tap", re.compile(r"['\"]tap['\"]")),
@@ -47,6 +48,8 @@ def plans(tree: Tree, sight: Sight) -> list[NodePlan]:
         plan = _plan(tree, package, {one: packages[one] for one in inside}, sight)
         if plan is not None:
             found.append(plan)
+    near = [plan for plan in found if not FAR.search(plan.directory) or any(path.startswith(plan.directory + "/") for path in sight.changed)]
+    found = near or found
     found.sort(key=lambda plan: (not _is_touched(plan, sight), plan.directory.count("/") + bool(plan.directory)))
     return sorted(found[:MOST_PLANS], key=lambda plan: plan.directory)
 
@@ -66,6 +69,7 @@ def _plan(tree: Tree, root: Package, packages: Mapping[str, Package], sight: Sig
     why.append(Choice("packages", f"{manager.name} {manager.version}".strip(), manager.lock or root.path, 1))
     for build in builds:
         why.append(Choice("build", build.command, posixpath.join(build.folder, "package.json"), 1))
+    in_browser = any(suite.runner == "karma" for suite in suites)
     dated = not manager.lock and sight.today - sight.commit_date > YOUNG
     sources = {source for suite in suites for group in suite.files if (source := source_of(tree, compiled, group))}
     return NodePlan(
@@ -75,7 +79,7 @@ def _plan(tree: Tree, root: Package, packages: Mapping[str, Package], sight: Sig
         why=tuple(why),
         manager=manager.name, manager_version=manager.version, lock=manager.lock, suites=tuple(suites), builds=tuple(builds),
         prebuilt=bool(builds) and not _are_built(tree, suites), compiled=compiled,
-        packages=tuple(packages), left_out=left_out(tree, packages) if not manager.lock else (),
+        packages=tuple(packages), left_out=left_out(tree, packages, in_browser) if not manager.lock else (), in_browser=in_browser,
         from_git=tuple(dict.fromkeys(name for package in packages.values() for name in package.from_git)))
 
 

@@ -45,7 +45,8 @@ for folder, names, files in os.walk(kept):
         if not os.path.islink(path):
             continue
         target = os.path.normpath(os.path.join(folder, os.readlink(path)))
-        if target.startswith(kept + '/') and not os.path.lexists(target):
+        inside = (target + '/').startswith(kept + '/')
+        if inside and 'node_modules' not in target[len(kept):].split('/'):  # a package of the repository itself
             os.unlink(path)
             os.symlink(root + target[len(kept):], path)
 """
@@ -58,6 +59,7 @@ def reporters_number() -> int:
         total.update(name.encode() + b"\0" + data)
     for name in ("node_unpacked.py", "npm_package.py", "node_build.py"):
         total.update(inside.source(name).encode())
+    total.update(OVERLAY.encode() + RELINK.encode())
     return int(total.hexdigest()[:10], 16)
 
 

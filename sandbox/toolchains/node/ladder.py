@@ -15,12 +15,14 @@ from sandbox import inside
 from sandbox.build_container import BuildContainer, Step
 from sandbox.errors import EnvironmentFailed, UnknownPackage
 from sandbox.toolchains.node.plan import NodePlan
+from sandbox.toolchains.system_packages import install_packages
 
 HOME, TOOLS, KEPT = "/opt/env", "/opt/env/tools", "/opt/env/tree"
 REPORTERS, FACTS, PLAN = "/opt/env/dualgate", "/opt/env/facts.json", "/opt/env/plan.json"
 PATH = f"{HOME}/bin:/usr/local/bin:/usr/bin:/bin"
 NPM, TOOL_NODE, OLD_TOOL_NODE = "10", "22", "16"
 STEP_S = 900.0
+BROWSER = ("chromium", "fonts-liberation")
 QUIET = {
     "npm_config_audit": "false", "npm_config_fund": "false", "npm_config_update_notifier": "false", "npm_config_ignore_scripts": "true",
     "npm_config_progress": "false",
@@ -76,6 +78,8 @@ class NodeLadder:
     def install(self) -> None:
         """Node, the manager, the packages, what the tests load of ours, one build."""
         self._tools()
+        if self.plan.in_browser:
+            self._browser()
         if self.plan.left_out:
             self._leave_out("left out", self.plan.left_out)
         self._packages()
@@ -120,6 +124,12 @@ class NodeLadder:
             self._wrap("pnpm" if name == "pnpm" else "yarn", f"{TOOLS}/manager/bin/{'pnpm.cjs' if name == 'pnpm' else 'yarn.js'}")
             if name == "pnpm":
                 self._wrap("pnpx", f"{TOOLS}/manager/bin/pnpx.cjs")
+
+    def _browser(self) -> None:
+        """Debian's Chromium, and a font: a page without one has no text to measure."""
+        tried, dropped = install_packages(self.build, BROWSER, self.budget_s - (time.monotonic() - self._started), "a browser")
+        self.tried += tried
+        self.dropped += dropped
 
     def _fetch(self, title: str, name: str, wanted: str, folder: str) -> None:
         self.build.write("/tmp/npm_package.py", inside.source("npm_package.py").encode())

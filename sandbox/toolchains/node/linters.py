@@ -23,14 +23,15 @@ NEVER_TESTED_WITH = re.compile(
 SOURCE = re.compile(r"\.(?:[cm]?[jt]sx?|json|ya?ml|vue|svelte)$")
 
 
-def left_out(tree: Tree, packages: Mapping[str, Package]) -> tuple[str, ...]:
-    """Names that only the linters' own configuration and scripts for people mention."""
-    names = {name for package in packages.values() for name in package.table("devDependencies") if NEVER_TESTED_WITH.fullmatch(name)}
+def left_out(tree: Tree, packages: Mapping[str, Package], in_browser: bool = False) -> tuple[str, ...]:
+    """Names that only the linters' own configuration and scripts for people mention; `in_browser`: karma runs some tests."""
+    names = {name for package in packages.values() for name in package.table("devDependencies") if NEVER_TESTED_WITH.fullmatch(name)
+             and not (in_browser and name.startswith("karma"))}
     if not names:
         return ()
     used: set[str] = set()
     for path in tree:
-        if SOURCE.search(path) and not _is_for_people(path) and (text := tree.text(path)):
+        if SOURCE.search(path) and (not _is_for_people(path) or (in_browser and "karma" in path)) and (text := tree.text(path)):
             used |= {name for name in names - used if name in text and re.search(rf"['\"`]{re.escape(name)}(?:/[^'\"`]*)?['\"`]", text)}
     return tuple(sorted(names - used))
 

@@ -27,6 +27,8 @@ HABITS: dict[str, tuple[str, ...]] = {
     "tap": (f"{{test,tests,__tests__}}/**/*.{ENDINGS}", f"**/*.{{spec,test,tests}}.{ENDINGS}", f"**/{{test,tests,spec}}.{ENDINGS}"),
     "node_test": (f"**/*{{.,-,_}}test.{ENDINGS}", f"**/test-*.{ENDINGS}", f"**/test.{ENDINGS}", f"**/test/**/*.{ENDINGS}"),
     "jasmine": ("spec/**/*{.,S,s}pec.{js,mjs,ts}",), "qunit": ("test/**/*.{js,cjs,mjs}",), "script": (),
+    "karma": (f"{{test,tests,spec,specs}}/**/*{{.,-,_,S,s}}{{spec,test,tests,Spec,Test}}.{ENDINGS}", f"**/*.{{spec,test}}.{ENDINGS}",
+              f"**/{{specs,spec,__tests__}}/**/*.{ENDINGS}"),
 }
 IGNORED = ("**/node_modules/**", "**/.git/**", "**/bower_components/**")
 OF_AVA = ("**/{fixture,fixtures,helper,helpers}/**", "**/_*", "**/_*/**")
@@ -36,14 +38,14 @@ CONFIGURATIONS = {
     "mocha": (".mocharc.js", ".mocharc.cjs", ".mocharc.mjs", ".mocharc.json", ".mocharc.jsonc", ".mocharc.yml", ".mocharc.yaml", "test/mocha.opts"),
     "ava": ("ava.config.js", "ava.config.mjs", "ava.config.cjs"), "jasmine": ("spec/support/jasmine.json", "spec/support/jasmine.mjs",
                                                                               "spec/support/jasmine.js"),
-    "tap": (".taprc",), "qunit": (), "tape": (), "uvu": (), "node_test": (), "script": (),
+    "tap": (".taprc",), "qunit": (), "tape": (), "uvu": (), "node_test": (), "script": (), "karma": (),
 }
 STRINGS = re.compile(r"'([^'\n]*)'|\"([^\"\n]*)\"|`([^`\n$]*)`")
 
 
 def test_patterns(tree: Tree, package: Package, use: Use) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(globs of test files, globs of those left out), both from the root of the tree."""
-    given = tuple(use.named) if use.runner not in ("jest", "vitest") else ()
+    given = tuple(use.named) if use.runner not in ("jest", "vitest", "karma") else ()
     found = [one for word in given for one in _as_globs(tree, package.folder, word, use)]
     if not found:
         read = _configured(tree, package, use.runner)

@@ -47,6 +47,7 @@ class NodePlan(Plan):
     left_out: tuple[str, ...] = ()
     from_git: tuple[str, ...] = ()  # development dependencies that come from a Git host
     extra: tuple[str, ...] = ()
+    in_browser: bool = False  # some tests run in a browser
 
     def of_environment(self) -> NodePlan:
         """Without the suites: they say what is run, not what is installed."""

@@ -12,6 +12,7 @@ from sandbox.toolchains.node.scripts import Command
 RUNNERS = {
     "jest": "jest", "vitest": "vitest", "mocha": "mocha", "_mocha": "mocha", "ts-mocha": "mocha", "ava": "ava", "tape": "tape", "borp": "node_test",
     "tap": "tap", "uvu": "uvu", "jasmine": "jasmine", "jasmine-ts": "jasmine", "qunit": "qunit",
+    "karma": "karma",
 }
 # Options that choose how results are shown or counted, that watch, or that stop early: ours stand for them. With a word of their own, and alone.
 DROPPED = re.compile(
@@ -22,11 +23,12 @@ DROPPED = re.compile(
     r"|passWithNoTests|logHeapUsage|check-leaks|forbid-only|forbidOnly|allowOnly|cache|no-cache|inspect\S*|hideSkippedTests|errorOnDeprecated|test"
     r"|test-reporter\S*"
     r"|experimental-test-coverage|test-coverage\S*|disable-coverage|100|statements|branches|lines|functions|check-coverage|no-check-coverage"
-    r"|no-typecheck|c8\S*)(=.*)?")
+    r"|no-typecheck|c8\S*|single-run|no-single-run|auto-watch|no-auto-watch|browsers)(=.*)?")
 DROPPED_WITH_WORD = {
     "--reporter", "-R", "-O", "--reporter-options", "--reporter-option", "--reporters", "--outputFile", "--maxWorkers", "-w", "--coverageReporters",
     "--jobs", "-j",
     "--coverageDirectory", "--changedSince", "--test-reporter", "--test-reporter-destination", "--coverage-report", "-c8", "--watch-files",
+    "--browsers",
 }
 NODE_WITH_WORD = {"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--env-file", "--max-old-space-size"}
 WITH_WORD: dict[str, set[str]] = {
@@ -44,11 +46,11 @@ WITH_WORD: dict[str, set[str]] = {
     "uvu": {"-r", "--require", "-i", "--ignore"}, "tape": {"-r", "--require", "-i", "--ignore"},
     "tap": {"-r", "--node-arg", "--timeout", "--ts", "-T", "--test-arg"},
     "node_test": {"--concurrency", "--timeout", "-p", "--pattern", "-i", "--ignore", "-T", "--coverage-exclude", "-X"},
-    "jasmine": {"--config", "--helper", "--filter"}, "qunit": {"--require", "-r"},
+    "jasmine": {"--config", "--helper", "--filter"}, "qunit": {"--require", "-r"}, "karma": {"--log-level", "--port"},
 }
 OWN = {"mocha": {"-t", "--parallel", "-u", "-p"}, "ava": {"-c", "-T"}, "vitest": {"-r", "-t", "-u"}, "jest": {"-t"}, "tap": set[str](),
        "tape": set[str](), "uvu": set[str](),
-       "node_test": {"-p"}, "jasmine": set[str](), "qunit": set[str]()}
+       "node_test": {"-p"}, "jasmine": set[str](), "qunit": set[str](), "karma": set[str]()}
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ def _called(package: Package, program: str, rest: list[str]) -> tuple[str, list[
 def _names(package: Package, words: list[str]) -> Iterator[str]:
     """Scripts that a program which runs several is told of; `test:*` is all of that prefix."""
     for word in words:
-        word = re.sub(r"^(npm run |npm:|yarn |pnpm )", "", word)
+        word = re.sub(r"^(npm run |npm:|yarn:|pnpm:|yarn |pnpm )", "", word)
         if word in package.scripts:
             yield word
         elif word.endswith("*"):

@@ -8,7 +8,7 @@ from sandbox.toolchains.node.package import read_package
 from sandbox.toolchains.node.scripts import commands_of
 from sandbox.workspace import Tree
 
-IN_BROWSERS = {"karma", "cypress", "playwright", "wdio", "testem", "web-test-runner", "wtr", "nightwatch", "airtap"}
+IN_BROWSERS = {"cypress", "playwright", "wdio", "testem", "web-test-runner", "wtr", "nightwatch", "airtap"}
 
 
 def unknown_runner(tree: Tree) -> str | None:

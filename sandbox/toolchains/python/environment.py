@@ -43,7 +43,7 @@ class PythonInstaller:
     """uv into /opt/env; the tree itself is imported from where it stands."""
 
     title = "Python"
-    recipe = 12
+    recipe = 13
 
     def base(self, engine: DockerEngine) -> str:
         """Debian's with a compiler and uv."""

@@ -19,6 +19,7 @@ UV = "/usr/local/bin/uv"
 FAR = "2100-01-01"
 STEP_S = 600.0
 NOT_FOUND = re.compile(r"Because ([\w.-]+) was not found in the package registry")
+GONE_INTERPRETER = r"/[A-Za-z0-9._/-]*/builds-v0/[A-Za-z0-9._-]+/bin/python[0-9.]*"  # uv's, of an isolated build
 
 
 @dataclass
@@ -75,7 +76,10 @@ class Ladder:
                 raise EnvironmentFailed(f"a dependency that the change adds can't be installed: {line}", tuple(self.tried), self._tail())
 
     def finish(self) -> None:
-        """Compile to bytecode (suites run with -W error) and drop caches."""
+        """Compile to bytecode (suites run with -W error), and name the interpreter where a build named that of its own, which is gone."""
+        script = (f"grep -rlIE '{GONE_INTERPRETER}' {ENV}/share {ENV}/etc {ENV}/bin 2>/dev/null"
+                  f" | xargs -r sed -i -E 's,{GONE_INTERPRETER},{ENV}/bin/python,g'")
+        self._try("interpreter of the build", ["/bin/sh", "-c", script])
         self._try("bytecode", ["/bin/sh", "-c", f"{ENV}/bin/python -m compileall -q -j 2 {ENV}/lib >/dev/null 2>&1; true"])
 
     # rungs
