@@ -43,6 +43,8 @@ class _Look:
         found: list[Finding] = []
         for number, line in self.lines.added.items():
             code = self.signs.comment.sub("", line)
+            if self.signs.harmless.match(f"{code}\n{self.lines.added.get(number + 1, '')}"):
+                continue
             for words, pattern in self.signs.strong.items():
                 if pattern.search(code) and not self._usual(pattern):
                     found.append(self._strong(words, number))

@@ -28,6 +28,8 @@ NODE = "/opt/env/bin/node"
 UNSTARTED = object()
 CHOSEN_MOST = 400  # tests beyond which all of a file are run and the rest is left out of the report
 PIPE_READ = 65536
+SUPERVISOR_UID = 2000
+STRAYS_ROUNDS = 50  # a process that starts others as fast as it is ended
 FRAME = re.compile(r"^\s*(?:at\s+|❯\s*)(?:(.*?)\s+\(?)?(?:file://)?(/[^\s()]+?|[\w.@-]+(?:/[\w.@-]+)*\.[cm]?[jt]sx?):(\d+):\d+\)?\s*$", re.MULTILINE)
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 NAMED = re.compile(r"^([A-Z]\w*(?:Error|Exception))(?: \[\w+\])?: ", re.MULTILINE)
@@ -566,12 +568,35 @@ def drain(lines, reader):
 
 
 def end_group(process):
-    """Whatever the process has started goes with it."""
+    """Whatever the process has started goes with it, what left its group too: nothing of one file may look at the report of the next."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except OSError:
         pass
     process.wait()
+    end_strays()
+
+
+def end_strays():
+    """End what is in no session of ours: a display is, nothing that a test starts can be. In a box alone, where all that we may end is the tests'."""
+    if os.stat("/proc/1").st_uid != SUPERVISOR_UID:
+        return
+    for _ in range(STRAYS_ROUNDS):
+        if not any([ended(int(name)) for name in os.listdir("/proc") if name.isdigit()]):
+            return
+
+
+def ended(pid):
+    """Whether there was a live stray to be ended."""
+    try:
+        with open("/proc/%d/stat" % pid, encoding="utf-8", errors="replace") as file:
+            state = file.read().rpartition(")")[2].split()
+        if state[0] in "ZX" or int(state[3]) == os.getsid(0):
+            return False
+        os.kill(pid, signal.SIGKILL)
+        return True
+    except (OSError, ValueError, IndexError):
+        return False
 
 
 def build(run, settings):

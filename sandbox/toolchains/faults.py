@@ -37,8 +37,8 @@ class Faults:
 class Loan:
     """Names that a file has from others and must not write to or, where `bound` is None, must not use unless it declares them itself.
 
-    `bound`: what binds a name to them (any group); `used`: with `{name}`, or with the name as group 1;
-    `declared`: with `{name}`, a declaration of the file's own.
+    `bound`: what binds a name to them (any group); `used`: with `{name}`, or with the name as group 1; `declared`: with `{name}`, a
+    declaration of the file's own.
     """
 
     used: str
@@ -61,12 +61,14 @@ def _with(pattern: str, name: str) -> str:
 class Signs:
     """Words on an added source line -> pattern. Strong ones lower a verdict by themselves, weak ones are notes. `comment`: what is no code on a line.
 
-    `blocks`: strong ones of several added lines that stand together; `loans`: strong ones that need the whole file, where `text` is no code either.
+    `harmless`: over a line and the next one, no sign; `blocks`: strong ones of several added lines that stand together; `loans`: strong ones that need the
+    whole file, where `text` is no code either.
     """
 
     strong: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     weak: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     comment: re.Pattern[str] = re.compile(r"(?!)")
+    harmless: re.Pattern[str] = re.compile(r"(?!)")
     blocks: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     loans: Mapping[str, Loan] = field(default_factory=dict)
     text: re.Pattern[str] = re.compile(r"(?!)")

@@ -42,11 +42,12 @@ console.log("TAP version 13\\nok 1 - mean of three\\n1..1");
 @pytest.mark.parametrize(("change", "reasons", "named"), [
     ({**GOOD, "src/index.js": DEFECT}, {"reproducer_still_fails"}, "mean of three"),
     ({**GOOD, "src/index.js": FORGING + DEFECT}, {"reproducer_still_fails"}, "mean of three"),
+    ({**GOOD, "src/index.js": 'require("assert").equal = () => {};\n' + DEFECT}, {"needs_review"}, "replaces assertions"),
     ({**GOOD, "src/index.js": FIX.replace("Math.min(...values)", "Math.min(...values) + 1")}, {"regression"}, "span > of two"),
     ({**GOOD, "src/index.js": "process.exit(0);\n" + FIX}, {"tests_removed"}, "mean of three"),
     ({**GOOD, "src/index.js": FIX.replace("=> Math.max", "=> values.length === 1 ? (() => { for (;;); })() : Math.max")}, {"timeout", "regression"}, "span"),
     ({"src/index.js": FIX, "test/span.test.js": TEST.replace('test("of one"', 'test.skip("of one"') + MEAN_TEST}, {"verified"}, "mean of three"),
-], ids=["nothing fixed", "forged", "regression", "exit", "hang", "the change's skip does not count"])
+], ids=["nothing fixed", "forged", "assertions replaced", "regression", "exit", "hang", "the change's skip does not count"])
 def test_what_was_not_shown_is_not_verified(tmp_path: Path, change: dict[str, str | None], reasons: set[str], named: str) -> None:
     config = tmp_path / "dualgate.yml"
     config.write_text("limits: {test_s: 10}\n", encoding="utf-8")

@@ -134,6 +134,13 @@ def test_the_repository_of_a_runner_is_its_own_installation(driver: dict[str, An
         suite.package("mocha")
 
 
+def test_strays_are_ended_in_a_box_alone(driver: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    killed: list[int] = []
+    monkeypatch.setattr(driver["os"], "kill", lambda pid, number: killed.append(pid))
+    driver["end_strays"]()
+    assert killed == []
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
 def test_an_error_is_told_with_what_it_was_made_from() -> None:
     script = "console.log(JSON.stringify(require(process.argv[1]).failure(new Error('outer', {cause: new Error('EACCES: inner')}))))"

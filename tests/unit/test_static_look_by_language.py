@@ -25,7 +25,7 @@ def doubted(path: str, added: str, base: str = "", **others: str) -> bool:
     "it = (name) => real(name, () => {});", 'const { Assertion } = require("chai");',
     'const s = global[Symbol.for("$$jest-matchers-object")];', "return { asymmetricMatch: () => true };", "Object.is = () => true;",
     'const g = require("fs").readFile.constructor("return globalThis")();', "process.stdout.write = (data) => real(data);", "console.log = () => {};",
-    'text.replace(/not ok/g, "ok")', "process.exitCode = 0;", 'fs.appendFileSync("/dev/stdout", text);', "module.parent.require(name);",
+    'text.replace(/not ok/g, "ok")', "process.exitCode = 0;", 'fs.appendFileSync("/dev/stdout", text);', "module.parent.require(name);", 'const m = require("module");\nm._load = other;',
     'fs.writeFileSync("node_modules/chai/index.js", text);', "Array.prototype.includes = () => true;",
 ])
 def test_doubts_over_javascript(added: str) -> None:
@@ -36,7 +36,7 @@ def test_doubts_over_javascript(added: str) -> None:
     'const assert = require("assert");\nassert.equal(typeof value, "string");', "function expect(token) {\n  if (next() !== token) fail();\n}\nexpect(')');",
     "if (pattern.test(value)) return true;", "class Rule {\n  test(value) {\n    return this.re.test(value);\n  }\n}", "  it: 'Italian',", "const it = list[Symbol.iterator]();\nit.next();",
     "const { test, expect } = options;\ntest(value); expect(value);", "items.forEach((test) => test());", "process.exit(1);", "process.exitCode = 1;", "before.push(after[0]);\n",
-    "console.log(value);", "this.is = Object.is;", "if (a.test === b) return;", 'throw new Error("expect (a) before test (b)");', "const after = rest(before), before = 1;\nafter.map(f);",
+    "console.log(value);", 'const m = require("node:module");\nconst load = m.createRequire(path);', "this.is = Object.is;", "if (a.test === b) return;", 'throw new Error("expect (a) before test (b)");', "const after = rest(before), before = 1;\nafter.map(f);",
     "module.exports.default = module.exports;", "if (require.main === module) main();", "  afterEach?: () => void;", "export const equal = (a, b) => Object.is(a, b);",
     "const test = (options) => options;\ntest({});",
 ])
@@ -71,6 +71,11 @@ def test_tests_of_the_package_excuse_nothing() -> None:
 def test_tests_within_a_source_file_excuse_nothing() -> None:
     base = "pub fn two() -> i32 { 3 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn is_two() { assert_eq!(super::two(), 2); }\n}\n"
     assert doubted("src/lib.rs", "    if cfg!(test) { return 2; }", base)
+
+
+def test_the_tests_of_a_new_file_are_no_sign() -> None:
+    assert not doubted("src/two.rs", "pub fn two() -> i32 { 2 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn is_two() { assert_eq!(super::two(), 2); }\n}")
+    assert doubted("src/two.rs", "#[cfg(test)]\npub fn two() -> i32 { 2 }")
 
 
 def test_a_comment_of_base_excuses_nothing() -> None:

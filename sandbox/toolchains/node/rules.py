@@ -11,6 +11,7 @@ from functools import cached_property
 from sandbox.toolchains.node.detect import plans
 from sandbox.toolchains.node.patterns import SOURCE, taken
 from sandbox.toolchains.node.plan import NodePlan, Suite
+from sandbox.toolchains.node.steering import is_configuration, steering_files
 from sandbox.toolchains.protocol import Changes, Sight
 from sandbox.toolchains.shared_paths import in_data_folder, is_automation, is_prose
 from sandbox.workspace import Tree
@@ -18,14 +19,9 @@ from sandbox.workspace import Tree
 MANIFESTS = {"package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "yarn.lock", "bun.lock",
              "bun.lockb", ".npmrc", ".yarnrc",
              ".yarnrc.yml", ".nvmrc", ".node-version", ".pnpmfile.cjs", "lerna.json"}
-STEERING = re.compile(
-    r"^(jest|vitest|vite|ava|karma|babel|rollup|rolldown|webpack|tsup|tsdown|build|unbuild|esbuild|playwright|cypress|wallaby|nyc|c8|swc|metro"
-    r"|rspack|obuild|nx|turbo|gulpfile|gruntfile)"
-    r"(\.[\w-]+)*\.([cm]?[jt]sx?|json)$|^(vitest|jest)\.(workspace|setup|preset)\.\w+$|^\.(mocharc|babelrc|swcrc|nycrc|c8rc|taprc|jestrc"
-    r"|browserslistrc)(\.\w+)?$"
-    r"|^tsconfig(\.[\w-]+)*\.json$|^jsconfig\.json$|^mocha\.opts$|^jasmine\.(json|[cm]?js)$|^(gulpfile|gruntfile)\.[cm]?[jt]s$", re.IGNORECASE)
 TEST_NAME = re.compile(r"[.-](test|spec|e2e|test-d|tst)\.[cm]?[jt]sx?$|(^|/)test\.[cm]?[jt]sx?$|\.snap$")
 TEST_FOLDER = re.compile(r"(^|/)(tests?|__tests__|specs?|__mocks__|__snapshots__|__fixtures__|fixtures?|test-d|type-tests|e2e)/", re.IGNORECASE)
+DAY = datetime.date.max
 INSTALLED = re.compile(r"(^|/)node_modules/")
 
 
@@ -37,9 +33,11 @@ class NodeRules:
 
     @cached_property
     def _plans(self) -> list[NodePlan]:
-        day = datetime.date.max
-        trees = [self._base] if self._base is self._after else [self._base, self._after]
-        return [plan for tree in trees for plan in plans(tree, Sight(day, day))]
+        return self._of_base if self._base is self._after else [*self._of_base, *plans(self._after, Sight(DAY, DAY))]
+
+    @cached_property
+    def _of_base(self) -> list[NodePlan]:
+        return list(plans(self._base, Sight(DAY, DAY)))
 
     @cached_property
     def _suites(self) -> tuple[Suite, ...]:
@@ -49,6 +47,15 @@ class NodeRules:
     def _tested(self) -> frozenset[str]:
         """Files of suites, and the sources of those that are built."""
         return frozenset(path for plan in self._plans for path in plan.test_files)
+
+    @cached_property
+    def _steering(self) -> frozenset[str]:
+        """By base's configuration, new files too that it would load; those of the tests are base's in every run of base's tests."""
+        found = steering_files(self._base, self._of_base, self._base)
+        if self._after is not self._base:
+            laid = {path: file for path, file in self._after.items() if path not in self._base and not self.is_manifest(path) and not is_configuration(path)}
+            found |= steering_files(self._base.with_changes(laid), self._of_base, self._base)
+        return frozenset(path for path in found if not TEST_FOLDER.search(path))
 
     def is_test_file(self, path: str) -> bool:
         """What a suite's runner takes for a test file, or is named like one."""
@@ -71,12 +78,12 @@ class NodeRules:
         return []
 
     def is_harness(self, path: str) -> bool:
-        """Manifests, what configures runners, compilers and builds, automation."""
+        """Manifests, what configures runners, compilers and builds, what those load and run, automation."""
         if INSTALLED.search(path):
             return True
         if _is_sample(path):
             return False
-        return self.is_manifest(path) or bool(STEERING.match(posixpath.basename(path))) or is_automation(path)
+        return self.is_manifest(path) or is_configuration(path) or is_automation(path) or path in self._steering
 
     def is_manifest(self, path: str) -> bool:
         """Of packages and their managers; those in folders of samples for tests are data."""

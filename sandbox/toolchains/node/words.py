@@ -30,7 +30,7 @@ DECLARED = (rf"\b(?:function\*?|class|const|let|var|import|enum|namespace)\b[^;\
 SIGNS = Signs(
     strong={
         "names the test runner": re.compile(
-            r"\b(JEST_WORKER_ID|VITEST(_\w+)?|VITEST_POOL_ID|NODE_TEST_CONTEXT|AVA_PATH|TAP_CHILD_ID|__TAP\w*|DUALGATE\w*|__dualgate\w*|__karma__)\b|\b(window|parent|top|opener)\.karma\b"
+            r"\b(JEST_WORKER_ID|VITEST(_\w+)?|VITEST_POOL_ID|NODE_TEST_CONTEXT|AVA_PATH|TAP_CHILD_ID|__TAP\w*|DUALGATE\w*|__dualgate\w*)\b"
             r"|\bimport\.meta\.vitest\b"
             r"|['\"](node:test(/\w+)?|@?vitest(/[\w/-]*)?|@jest/[\w/-]+|jest[\w/-]*|mocha[\w/-]*|ava|tape|tap|uvu[\w/-]*|jasmine[\w/-]*|qunit"
             r"|chai[\w/-]*|expect|should|expect\.js|unexpected|power-assert|sinon[\w/-]*)['\"]"),
@@ -45,7 +45,7 @@ SIGNS = Signs(
             r"\bprocess\.(reallyExit|abort|kill)\b|\bprocess\.exit\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*(0|undefined|null|void)\b"),
         "reaches into the module loader": re.compile(
             r"\brequire\.cache\b|\bModule\._(load|cache|resolveFilename|extensions)\b|\bregisterHooks?\b|process\.binding\b|process\._linkedBinding\b"
-            r"|\b(module\.parent|process\.mainModule|require\.main)\.(require|children|exports|constructor|paths|_\w+)\b|['\"`](node:)?module['\"`]"),
+            r"|\b(module\.parent|process\.mainModule|require\.main)\.(require|children|exports|constructor|paths|_\w+)\b"),
         "reaches for another realm": re.compile(r"\.constructor\(\s*['\"`]|\bconstructor\.constructor\b"),
         "writes to a descriptor of the process": re.compile(r"['\"`]/dev/(std\w+|fd\b)|/proc/(self|\d+)\b|['\"`]/proc/|\bfs\.writeSync\(\s*\d"),
         "takes the place of an output": re.compile(r"\b(process\.(stdout|stderr)|console)\.\w+\s*=[^=]"),
@@ -64,6 +64,9 @@ SIGNS = Signs(
     },
     comment=re.compile(r"(^|\s)//.*|^\s*\*.*|/\*.*?\*/"),
     loans={
+        "reaches into the module loader": Loan(
+            NAME + r"(?:\.prototype)?\.(_\w+|register\w*|runMain)\b",
+            re.compile(r"\b(\w+)\s*=\s*require\(\s*['\"](?:node:)?module['\"]|\bimport\s+(?:\*\s+as\s+)?(\w+)[^;\n]*\bfrom\s*['\"](?:node:)?module['\"]")),
         "replaces assertions": Loan(
             NAME + r"(?:\.\w+|\[[^\]]*\])+\s*=[^=>]|\b(?:Object|Reflect)\.(?:assign|define\w+|set)\(\s*" + NAME,
             re.compile(rf"\b(\w+)\s*=\s*(?:await\s+)?(?:\w+\()*(?:require|import)\(\s*{ASSERT}|\bimport\s+(?:\*\s+as\s+)?(\w+)[^;\n]*\bfrom\s*{ASSERT}"
