@@ -11,9 +11,12 @@ import statistics
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from bot.demo.acts import AGENT, AGENT_ID
+from bot.demo.github.hub import Hub
+from bot.demo.github.records import Repository
 from bot.demo.sample import BAD, GOOD, NEW_TEST, make_sample
 from bot.demo.stage import set_up
 from sandbox.ownership import temporary_folder
@@ -29,6 +32,11 @@ def commit(path: Path, base: str, number: int) -> str:
     (path / "test_invoice.py").write_text(NEW_TEST)
     subprocess.run([*GIT, "-C", str(path), "commit", "-qam", f"change {number}"], check=True)
     return subprocess.run([*GIT, "-C", str(path), "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def is_judged(hub: Hub, repository: Repository, head: str) -> bool:
+    """Whether the check of a commit has come to its end."""
+    return any(check.status == "completed" for check in hub.checks(repository, head))
 
 
 def bare(path: Path, base: str, head: str, data_dir: Path) -> float:
@@ -63,11 +71,11 @@ def main() -> None:
                 hub.push(repository, f"change-{number}", sample.path, head)
                 began = time.monotonic()
                 pull = hub.open_pull(repository, AGENT, f"Change {number}", "", f"change-{number}")
-                hub.wait_for(lambda head=head: hub.checks(repository, head), 60)
+                hub.wait_for(partial(hub.checks, repository, head), 60)
                 seen = time.monotonic() - began
-                hub.wait_for(lambda head=head: hub.checks(repository, head)[0].status == "completed", 300)
+                hub.wait_for(partial(is_judged, hub, repository, head), 300)
                 ended = time.monotonic() - began
-                hub.wait_for(lambda number=pull.number: hub.comments(repository, number), 60)
+                hub.wait_for(partial(hub.comments, repository, pull.number), 60)
                 time.sleep(2)
                 seconds = bare(sample.path, sample.base, head, stage.data_dir)
                 if number:  # the first one warms both

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,12 +83,12 @@ def measure(subject: Subject) -> float:
     over = cold.seconds - install - suite - warm.seconds
     print(f"{subject.name:<24} {cold.verdict['verdict']:<10} cold {cold.seconds:6.1f}   install {install:6.1f}   base suite {suite:6.1f}   "
           f"warm {warm.seconds:6.1f}   overhead {over:5.1f} s (goal {GOAL_S:.0f})", flush=True)
-    spent: Counter[str] = Counter()
+    spent: defaultdict[str, float] = defaultdict(float)
     for seconds, words in cold.steps:
         spent[words] += seconds
-    for words, seconds in spent.most_common(8):
+    for words, seconds in sorted(spent.items(), key=lambda row: -row[1])[:8]:
         print(f"    {seconds:6.2f} s{'  (install)' if is_install(words) else '':<11} {words}")
-    return over
+    return float(over)
 
 
 def is_install(words: str) -> bool:

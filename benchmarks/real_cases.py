@@ -40,8 +40,8 @@ def program_patch(case: dict[str, Any], repo: Path, folder: Path) -> list[str]:
     """A fix that no commit holds: the correct program's text in place of the other (`programs/x.py -> correct_programs/x.py`)."""
     path, _, right = case["source_files_changed"][0].partition(" -> ")
     names = [f"{case['base_commit']}:{name}" for name in (path, right)]
-    texts = [subprocess.run(["git", "-C", str(repo), "show", name], capture_output=True, check=True).stdout for name in names]
-    lines = difflib.diff_bytes(difflib.unified_diff, *(text.splitlines(True) for text in texts), b"a/" + path.encode(), b"b/" + path.encode())
+    old, new = (subprocess.run(["git", "-C", str(repo), "show", name], capture_output=True, check=True).stdout for name in names)
+    lines = difflib.diff_bytes(difflib.unified_diff, old.splitlines(True), new.splitlines(True), b"a/" + path.encode(), b"b/" + path.encode())
     ended = [line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n" for line in lines]
     (folder / "patch.diff").write_bytes(b"".join(ended))
     return [str(repo), "--base", case["base_commit"], "--patch", str(folder / "patch.diff")]

@@ -25,7 +25,7 @@ import docker
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bot.changes.git import GitRepository
-from bot.verification.verify import tree_root
+from bot.verification.preparing import tree_root
 from sandbox.build_container import open_build
 from sandbox.docker import DockerEngine
 from sandbox.workspace import to_tar
@@ -74,7 +74,7 @@ def verify(subject: Subject) -> tuple[float, dict[str, Any]]:
 def bare(subject: Subject, image: str) -> float:
     repository = GitRepository(subject.repo)
     root = tree_root(repository.name())
-    archive = to_tar(repository.tree(subject.base)[0])
+    archive = to_tar(repository.tree(subject.base).tree)
     engine = DockerEngine("benchmark")
     started = time.perf_counter()
     with open_build(engine, image, {root: "rw,exec,mode=777", "/tmp": "rw,exec,mode=1777"}, network="none") as box:

@@ -11,13 +11,14 @@ import argparse
 import statistics
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import psutil
 
-from benchmarks.app_overhead import commit
+from benchmarks.app_overhead import commit, is_judged
 from bot.demo.acts import AGENT, AGENT_ID
 from bot.demo.sample import make_sample
 from bot.demo.stage import set_up
@@ -52,7 +53,7 @@ def main() -> None:
                 head = commit(sample.path, sample.base, number)
                 hub.push(repository, f"change-{number}", sample.path, head)
                 hub.open_pull(repository, AGENT, f"Change {number}", "", f"change-{number}")
-                hub.wait_for(lambda head=head: any(check.status == "completed" for check in hub.checks(repository, head)), 300)
+                hub.wait_for(partial(is_judged, hub, repository, head), 300)
                 time.sleep(2)  # the job's process ends after its last post
                 seen.append(memory_mb(worker.popen.pid))
                 if number == 1 or number % 5 == 0:
