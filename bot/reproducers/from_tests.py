@@ -27,8 +27,8 @@ def run_change_tests(bench: Bench, base: TestReport, repeat: int) -> Reproducer 
         return None
     bench.say("the change's own tests")
     beside = limits_beside(bench.limits, base)
-    first = bench.run("patched", "reproducer-1", after, bench.groups_request(groups), beside)
     before_tree = change.with_tests(patched=False)
+    first = bench.run_watched("reproducer-1", after, before_tree, groups, bench.groups_request(groups), beside)
     first_base = bench.run("base", "reproducer-1", before_tree, bench.groups_request(bench.there(before_tree, groups)), beside)
     lost = _lost(bench, touched, first, base)
     names = list(dict.fromkeys([*_candidates(bench, touched, first, first_base, base), *lost]))

@@ -79,11 +79,14 @@ def run_given(bench: Bench, base_suite: TestReport, files: tuple[GivenFile, ...]
     before = bench.change.base_tree.with_changes({**(bench.change.given or {}), **extra})
     after = bench.change.patched_tree.with_changes({**(bench.change.given or {}), **bench.change.merged, **extra})
 
+    groups = tuple(dict.fromkeys(s.placed.group for s in standing if not s.given.script))
+
     def one(side: str, place: int, box: Box | None) -> TestReport:
         label = f"reproducer-{place}"
         if box is not None:
             return _all(bench, standing, lambda request: bench.run_in(box, side, label, request))
-        return _all(bench, standing, lambda request: bench.run(side, label, after, request, limits))
+        watched = groups if place == 1 else ()
+        return _all(bench, standing, lambda request: bench.run_watched(label, after, before, watched if request.mode != "script" else (), request, limits))
 
     limits = limits_beside(bench.limits, base_suite)
     with bench.box("base", before, limits) as shared:

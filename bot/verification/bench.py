@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import re
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.changes.change import Change
+from bot.verification.canaries import Canary, calibrated, told_apart
 from sandbox import inside
 from sandbox.box import Box, RunRequest, open_box
 from sandbox.docker import DockerEngine
@@ -23,6 +25,7 @@ from sandbox.limits import Limits
 from sandbox.plan import Plan
 from sandbox.results.events import build_report
 from sandbox.results.report import TestReport, group_of
+from sandbox.toolchains.canaries import Planted
 from sandbox.toolchains.protocol import Toolchain
 from sandbox.toolchains.registry import toolchain_of
 from sandbox.workspace import Tree, to_tar
@@ -48,6 +51,15 @@ class RunRecord:
                 "image": self.image, "log": self.log}
 
 
+@dataclass(frozen=True)
+class Watched:
+    """Canaries of one patched run, and where they can be tried on base."""
+
+    canaries: tuple[Canary, ...]
+    before: Tree
+    groups: tuple[str, ...]
+
+
 @dataclass
 class Bench:
     """Makes runs and keeps their logs. Safe from several threads; at most `boxes` at a time."""
@@ -66,6 +78,8 @@ class Bench:
     writable: bool = False
     records: list[RunRecord] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    seed: str = field(default_factory=lambda: secrets.token_hex(8))  # of the canaries' names and places
+    _watched: list[Watched] = field(default_factory=list)
     _archives: dict[str, bytes] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _places: threading.Semaphore = field(init=False)
@@ -116,6 +130,41 @@ class Bench:
         """One run in a box of its own."""
         with self.box(side, tree, limits) as box:
             return self.run_in(box, side, label, request)
+
+    def run_watched(
+        self, label: str, tree: Tree, before: Tree, groups: Sequence[str], request: RunRequest, limits: Limits | None = None,
+    ) -> TestReport:
+        """One patched run with canaries in some groups, reported without them. `before`: base's tree of the same run. Where base's own way of
+        planting does not compile beside the change, the run is made again without."""
+        planted = self.planted(tree, groups)
+        if not planted:
+            return self.run("patched", label, tree, request, limits)
+        wanted = (*request.wanted, *planted.expected) if request.wanted is not None else None
+        report = self.run("patched", label, tree.with_changes(planted.files), replace(request, wanted=wanted), limits)
+        if any(group in report.uncollected for group in groups):
+            return self.run("patched", f"{label}-plain", tree, request, limits)
+        told, canaries = told_apart(report, planted)
+        with self._lock:
+            self._watched.append(Watched(canaries, before, tuple(groups)))
+        return told
+
+    def planted(self, tree: Tree, groups: Sequence[str]) -> Planted:
+        """Canaries of this verification in some groups of a tree; none where the toolchain has none."""
+        canaries = self.toolchain.canaries
+        return canaries.plant(self.plan, tree, groups, self.seed) if canaries is not None else Planted()
+
+    def canaries(self) -> tuple[Canary, ...]:
+        """All of them so far; the doubtful ones are tried on base first."""
+        with self._lock:
+            watched = tuple(self._watched)
+        return tuple(canary for one in watched for canary in self._calibrated(one))
+
+    def _calibrated(self, watched: Watched) -> tuple[Canary, ...]:
+        if all(canary.honest for canary in watched.canaries):
+            return watched.canaries
+        planted = self.planted(watched.before, watched.groups)
+        request = self.groups_request(self.there(watched.before, watched.groups), tuple(planted.expected))
+        return calibrated(watched.canaries, self.run("base", "canaries", watched.before.with_changes(planted.files), request))
 
     def suite_request(self, tree: Tree, order: tuple[str, ...] | None = None, wanted: Sequence[str] | None = None) -> RunRequest:
         """The whole suite as the repository configures it."""

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from bot.findings import Finding
+from bot.verification.canaries import Canary
 from sandbox.results.report import TestReport, TestResult
 from sandbox.toolchains.faults import Faults
 
@@ -74,6 +75,7 @@ class Evidence:
     infrastructure: str | None = None
     only_prose: bool = False
     faults: Faults = field(default_factory=Faults)
+    canaries: tuple[Canary, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.findings import Finding, Severity, blocker, note
+from bot.verification.canaries import judge_canaries
 from bot.verification.evidence import Evidence, FailToPass, PassToPass
 from bot.verification.fail_to_pass import judge_fail_to_pass
 from bot.verification.joining import Judged, Part, join
@@ -79,7 +80,7 @@ def _judge(part: Part, changed: Collection[str]) -> Judged:
     evidence = part.evidence
     f2p, of_f2p = judge_fail_to_pass(evidence.reproducer, changed)
     p2p, of_p2p = judge_pass_to_pass(evidence, changed)
-    return Judged(part, f2p, p2p, (*evidence.findings, *_ends(evidence), *of_f2p, *of_p2p))
+    return Judged(part, f2p, p2p, (*evidence.findings, *_ends(evidence), *judge_canaries(evidence.canaries), *of_f2p, *of_p2p))
 
 
 def _ends(evidence: Evidence) -> list[Finding]:

@@ -11,6 +11,7 @@ from bot.reproducers.from_base import run_mended_tests
 from bot.reproducers.from_tests import run_change_tests
 from bot.reproducers.given import GivenFile, run_given
 from bot.verification.bench import Bench, limits_beside, needs_writable, now
+from bot.verification.canaries import chosen_groups
 from bot.verification.evidence import Evidence, Reproducer
 from bot.verification.relevance import endless_elsewhere, near_files, nearest_first
 from sandbox.limits import Limits
@@ -35,15 +36,15 @@ def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int, share:
         if known:
             base, bench.writable = known
             bench.say("base suite: cached")
-            patched_run = lanes.submit(_patched_suite, bench, patched_tree, base, order)
+            patched_run = lanes.submit(_patched_suite, bench, (base_tree, patched_tree), base, order)
             reproducer_run = lanes.submit(_reproducer, bench, base, given_files, repeat)
         else:
             base_run = lanes.submit(_base_suite, bench, base_tree, order)
-            early = lanes.submit(_patched_suite, bench, patched_tree, None, order)
+            early = lanes.submit(_patched_suite, bench, (base_tree, patched_tree), None, order)
             base, again = base_run.result()
             usable = not again and early.result()[0].complete
-            patched_run = lanes.submit(_rest_of, bench, patched_tree, base, early.result(), order) if usable else lanes.submit(
-                _patched_suite, bench, patched_tree, base, order)
+            patched_run = lanes.submit(_rest_of, bench, (base_tree, patched_tree), base, early.result(), order) if usable else lanes.submit(
+                _patched_suite, bench, (base_tree, patched_tree), base, order)
             reproducer_run = lanes.submit(_reproducer, bench, base, given_files, repeat)
         patched, limit = patched_run.result()
         _say_counts(bench, "patched", patched)
@@ -56,7 +57,7 @@ def gather(bench: Bench, given_files: tuple[GivenFile, ...], repeat: int, share:
     suspicious = [name for name in base.passing() if not _passes(patched, name)]
     return Evidence(
         faults=bench.toolchain.faults, base=base, patched=patched, base_again=base_again, patched_again=patched_again, near=near, reproducer=reproducer,
-        own_copies=own_copies,
+        own_copies=own_copies, canaries=bench.canaries() if base.results else (),
         rewritten=tests.rewritten(change.base_tree, change.source, base.passing()),
         touched=_touched_texts(bench, touched, suspicious), has_tests=_has_tests(change),
         base_limit=base.limit if base.limit not in (None, "deadline") and not base.complete else None, patched_limit=limit,
@@ -106,14 +107,14 @@ def _resumed(
 
 
 def _rest_of(
-    bench: Bench, tree: Tree, base: TestReport, early: tuple[TestReport, str | None], order: tuple[str, ...],
+    bench: Bench, trees: tuple[Tree, Tree], base: TestReport, early: tuple[TestReport, str | None], order: tuple[str, ...],
 ) -> tuple[TestReport, str | None]:
     """A patched suite that was begun beside base's, with what base reached in its time and this one did not."""
     report, limit = early
     left = [name for name in base.results if name not in report.results] if report.cut else []
     if not left:
         return report, limit
-    more, again = _patched_suite(bench, tree, replace(base, results={name: base.results[name] for name in left}, cut=True), order)
+    more, again = _patched_suite(bench, trees, replace(base, results={name: base.results[name] for name in left}, cut=True), order)
     return replace(more, results={**report.results, **more.results}, seconds=report.seconds + more.seconds), limit or again
 
 
@@ -143,16 +144,17 @@ def _say_counts(bench: Bench, side: str, report: TestReport) -> None:
     bench.say(f"{side} suite: {len(report.passing())} pass, {sum(r.failed for r in report.results.values())} fail, {report.seconds:.1f} s")
 
 
-def _patched_suite(bench: Bench, tree: Tree, base: TestReport | None, order: tuple[str, ...]) -> tuple[TestReport, str | None]:
-    """(report, limit that held twice). A hang or an exhausted resource is tried again in a new box, on what had no end."""
+def _patched_suite(bench: Bench, trees: tuple[Tree, Tree], base: TestReport | None, order: tuple[str, ...]) -> tuple[TestReport, str | None]:
+    """(report, limit that held twice). A hang or an exhausted resource is tried again in a new box, on what had no end. `trees`: base's, patched."""
     bench.say("patched suite")
+    before, tree = trees
     endless = endless_elsewhere(base, near_files(nearest_first(bench.plan.test_files, bench.change), bench.change)) if base is not None else frozenset()
     wanted = tuple(name for name in base.results if name not in endless) if base is not None and (base.cut or endless) else None
     limits = limits_beside(bench.limits, base)
     request = bench.suite_request(tree, order, wanted)
     if base is not None and base.cut:
         request = replace(request, args=bench.toolchain.runner.again(bench.plan, tree, base).args)
-    report = bench.run("patched", "suite", tree, request, limits)
+    report = bench.run_watched("suite", tree, before, chosen_groups(order, bench.seed), request, limits)
     if base is not None:
         known = base.results
         report = _resumed(bench, "patched", tree, order, report, limits, lambda r: r.id in known and known[r.id].kind in ("crash", "timeout"))

@@ -17,6 +17,7 @@ from sandbox.docker import DockerEngine
 from sandbox.limits import Limits
 from sandbox.plan import Plan
 from sandbox.results.report import TestReport
+from sandbox.toolchains.canaries import Planted
 from sandbox.toolchains.faults import Faults, Signs
 from sandbox.toolchains.touched import Touched
 from sandbox.workspace import File, Tree
@@ -327,6 +328,14 @@ class GeneratedFrom(Protocol):
         ...
 
 
+class Canaries(Protocol):
+    """Tests of ours inside copies of real test files."""
+
+    def plant(self, plan: Plan, tree: Tree, groups: Sequence[str], seed: str) -> Planted:
+        """In the files of some groups; the same seed gives the same names and places. What can't be read is left as it is."""
+        ...
+
+
 class Configure(Protocol):
     """Lays the repository's own words over a plan."""
 
@@ -367,6 +376,7 @@ class Toolchain:
     generated_from: GeneratedFrom | None = None
     room: Limits = ROOM
     installs_packages: bool = False
+    canaries: Canaries | None = None
 
     def owns(self, path: str) -> bool:
         """Whether a path is source text of this language."""

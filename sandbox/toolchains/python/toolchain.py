@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sandbox.toolchains.protocol import Toolchain
+from sandbox.toolchains.python.canaries import PythonCanaries
 from sandbox.toolchains.python.configured import configure
 from sandbox.toolchains.python.detect import plans
 from sandbox.toolchains.python.environment import PythonInstaller
@@ -15,4 +16,4 @@ from sandbox.toolchains.python.words import FAULTS, SIGNS
 
 PYTHON = Toolchain(
     name="python", suffixes=(".py",), detect=plans, configure=configure, rules=PythonRules, tests=PythonTests(), runner=PythonRunner(), placing=PythonPlacing(),
-    installer=PythonInstaller(), manifests=PythonManifests(), faults=FAULTS, signs=SIGNS)
+    installer=PythonInstaller(), manifests=PythonManifests(), faults=FAULTS, signs=SIGNS, canaries=PythonCanaries())
