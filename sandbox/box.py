@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,9 +33,10 @@ BOOT = (
 # Files that the installation generated in the tree (extension modules, version files) never replace one of the tree's own. /opt/unpacked: an image's own
 # last step, where what it holds was made from a tree and must know what differs.
 UNPACK = (
-    'tar -x --no-same-owner -C "$1" -f - && if [ -d /opt/overlay ]; then cp -rn /opt/overlay/. "$1"/; fi'
-    ' && if [ -x /opt/unpacked ]; then /opt/unpacked "$1"; fi'
+    'root=$1; shift; tar -x --no-same-owner -C "$root" -f - && if [ $# -gt 0 ]; then (cd "$root" && sha256sum -- "$@"); fi'
+    ' && if [ -d /opt/overlay ]; then cp -rn /opt/overlay/. "$root"/; fi && if [ -x /opt/unpacked ]; then /opt/unpacked "$root"; fi'
 )
+SUM = re.compile(r"^\\?([0-9a-f]{64})  ", re.MULTILINE)
 # No process but the shell itself, which `df` takes the place of: where pids ran out there may be no other.
 LOOK = (
     "for f in /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events /sys/fs/cgroup/pids/pids.events /sys/fs/cgroup/pids.events; do"
@@ -140,15 +142,19 @@ class Box:
         self._engine, self.container, self.root, self.limits = engine, container, root, limits
         self._used = False
 
-    def unpack(self, archive: bytes) -> None:
-        """Lay the tree out, owned by the supervisor's uid. Raises EngineUnavailable."""
-        said = _Log(8)
-        done = execute(self._engine.api, self.container, ["/bin/sh", "-c", UNPACK, "sh", self.root],
+    def unpack(self, archive: bytes, attested: Mapping[str, str]) -> None:
+        """Lay the tree out, owned by the supervisor's uid. `attested`: path -> sha256 of files that the box must then hold. Raises EngineUnavailable."""
+        said = _Log(64)
+        done = execute(self._engine.api, self.container, ["/bin/sh", "-c", UNPACK, "sh", self.root, *attested],
                        lambda _, data: said.add(data), user=str(SUPERVISOR_UID), stdin=archive)
         if done.status != 0:
             if self._engine.closed:
                 raise Interrupted("the run was stopped")
             raise EngineUnavailable(f"the tree could not be unpacked in a box: {said.text()[-300:]}")
+        held = SUM.findall(said.text())
+        differs = [path for path, has, wanted in zip(attested, held, attested.values(), strict=False) if has != wanted]
+        if differs or len(held) < len(attested):
+            raise EngineUnavailable(f"a box does not hold the tree that it was given: {', '.join(differs[:3]) or 'its files could not be read'}")
 
     def put(self, path: str, data: bytes) -> None:
         """Write one file below the root, with its folders, as the supervisor's uid."""
@@ -249,18 +255,20 @@ class Box:
 @contextmanager
 def open_box(
     engine: DockerEngine, image: str, root: str, archive: bytes, limits: Limits, writable: bool = False, services: Sequence[Service] = (),
+    attested: Mapping[str, str] | None = None,
 ) -> Iterator[Box]:
-    """A new box with the archive unpacked at `root`, its services on its loopback; all removed whatever happens.
+    """A new box with the archive unpacked at `root`, its services on its loopback; all removed whatever happens. `attested`: see Box.unpack.
 
     Raises EngineUnavailable, ImageUnavailable, Interrupted.
     """
-    with open_services(engine, services) as network, _started(engine, image, root, archive, limits, writable, network) as box:
+    with open_services(engine, services) as network, _started(engine, image, root, archive, limits, writable, network, attested or {}) as box:
         yield box
 
 
 @contextmanager
 def _started(
     engine: DockerEngine, image: str, root: str, archive: bytes, limits: Limits, writable: bool, network: str | None,
+    attested: Mapping[str, str],
 ) -> Iterator[Box]:
     tree_mb = len(archive) // (1024 * 1024) + 1
     host = box_arguments(root, replace(limits), tree_mb, engine.runtime, writable, network)
@@ -270,7 +278,7 @@ def _started(
         **({} if network else {"hostname": HOSTNAME}))  # `network_disabled` would leave it without localhost
     try:
         box = Box(engine, container, root, limits)
-        box.unpack(archive)
+        box.unpack(archive, attested)
         if writable:
             box.open_folders()
         yield box

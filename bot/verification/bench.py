@@ -28,9 +28,10 @@ from sandbox.results.report import TestReport, group_of
 from sandbox.toolchains.canaries import Planted
 from sandbox.toolchains.protocol import Toolchain
 from sandbox.toolchains.registry import toolchain_of
-from sandbox.workspace import Tree, to_tar
+from sandbox.workspace import LINK, Tree, to_tar
 
 CACHE_FORMAT = 7
+ATTESTED = 64  # files of a change that a box names by their sums
 READ_ONLY = re.compile(r"[Pp]ermission denied|PermissionError|EACCES|EROFS|[Rr]ead-only file system|readonly database|unable to open database file")
 
 
@@ -101,8 +102,14 @@ class Bench:
         """A new box of a side with a tree in it, when there is a place."""
         environment = self.environment_of(side)
         archive = self._archive(tree)
-        with self._places, open_box(self.engine, environment.image, environment.root, archive, limits or self.limits, self.writable, self.plan.services) as box:
+        room, services = limits or self.limits, self.plan.services
+        with self._places, open_box(self.engine, environment.image, environment.root, archive, room, self.writable, services, self._attested(tree)) as box:
             yield box
+
+    def _attested(self, tree: Tree) -> dict[str, str]:
+        """What tells the sides apart: the changed files of a tree, by their sha256, so that base can't be taken for the patched side."""
+        paths = sorted({*self.change.source, *self.change.tests} & set(tree))[:ATTESTED]
+        return {path: hashlib.sha256(tree[path].data).hexdigest() for path in paths if tree[path].mode != LINK and path.isprintable()}
 
     def _archive(self, tree: Tree) -> bytes:
         with self._lock:

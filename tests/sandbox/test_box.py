@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,6 +15,7 @@ from sandbox.box import RawRun, RunRequest, open_box
 from sandbox.docker import DockerEngine
 from sandbox.environment import Workshop, prepare
 from sandbox.environment_image import Environment
+from sandbox.errors import EngineUnavailable
 from sandbox.limits import Limits
 from sandbox.results.events import build_report
 from sandbox.results.report import TestReport
@@ -124,6 +126,17 @@ def test_nothing_of_a_run_is_alive_in_the_next(engine: DockerEngine, environment
         box.run(RunRequest(mode="script", args=(f"{ROOT}/a.py",), wanted=("a.py",)))
         second = box.run(RunRequest(mode="script", args=(f"{ROOT}/b.py",), wanted=("b.py",)))
     assert outcome(second) == "passed", second.records
+
+
+def test_a_box_that_holds_another_tree_is_not_used(engine: DockerEngine, environment: Environment) -> None:
+    names = ["odd\\name\n.py", "-n.py", "plain.py"]
+    tree = Tree({name: File(REGULAR, name.encode()) for name in names})
+    sums = {name: hashlib.sha256(name.encode()).hexdigest() for name in names}
+    with open_box(engine, environment.image, ROOT, to_tar(tree), SMALL, attested=sums):
+        pass
+    for wrong in ({**sums, "plain.py": "0" * 64}, {**sums, "gone.py": "0" * 64}):
+        with pytest.raises(EngineUnavailable), open_box(engine, environment.image, ROOT, to_tar(tree), SMALL, attested=wrong):
+            pass
 
 
 def test_no_container_is_left(engine: DockerEngine, script: Run) -> None:
