@@ -34,6 +34,7 @@ class DockerEngine:
         if not hasattr(self._local, "api"):
             try:
                 client = docker.APIClient(**kwargs_from_env(), version="1.41", timeout=120)
+                client.trust_env = False  # proxies are looked up in os.environ at each request, which another thread may be changing
                 client.ping()
             except (DockerException, requests.RequestException, OSError) as error:
                 raise EngineUnavailable(f"no Docker engine answers ({_short(error)}); {START_HINT}") from error

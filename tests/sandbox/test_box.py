@@ -147,6 +147,14 @@ def test_no_container_is_left(engine: DockerEngine, script: Run) -> None:
         time.sleep(0.05)
 
 
+def test_an_environment_that_changes_meanwhile_does_not_part_the_engine_from_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def changed_while_it_was_read() -> dict[str, str]:
+        raise KeyError("PYTEST_CURRENT_TEST")
+
+    monkeypatch.setattr("requests.utils.getproxies", changed_while_it_was_read)
+    assert DockerEngine("test-environment").api.ping()
+
+
 def suite(engine: DockerEngine, environment: Environment, files: dict[str, str], **request: object) -> TestReport:
     tree = TREE.with_changes({name: File(REGULAR, text.encode()) for name, text in files.items()})
     with open_box(engine, environment.image, ROOT, to_tar(tree), replace(SMALL, test_s=2)) as box:
